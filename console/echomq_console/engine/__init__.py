@@ -1,0 +1,1 @@
+"""The engine: the EchoMQ stream consumer, a library of its own."""

@@ -1,0 +1,1 @@
+"""The observation room: polling the server without changing what is looked at."""

@@ -1,0 +1,1 @@
+"""The presentation room: pure functions from snapshots, findings and plans to views."""
