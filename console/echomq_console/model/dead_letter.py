@@ -75,7 +75,9 @@ def split_provenance(pairs: Pairs) -> tuple[Pairs, Provenance | None]:
     if cut < 0 or tuple(name for name, _ in block) != PROVENANCE_NAMES:
         return pairs, None
     provenance = _parse_block(block)
-    return (pairs[:cut], provenance) if provenance else (pairs, None)
+    if provenance is None or provenance.pairs() != block:  # it could not be written back as it was
+        return pairs, None
+    return pairs[:cut], provenance
 
 
 def dead_letter_of(entry: StreamEntry) -> DeadLetterEntry | None:

@@ -24,7 +24,7 @@ class EntryId(NamedTuple):
         """
         raw = text.encode("ascii", "replace") if isinstance(text, str) else text
         ms, dash, seq = raw.partition(b"-")
-        if not ms.isdigit() or (dash and not seq.isdigit()):
+        if len(raw) > 100 or not ms.isdigit() or (dash and not seq.isdigit()):
             raise ValueError(f"not an entry id: {raw[:60]!r} (an id looks like 1769526697641-0)")
         parsed = cls(int(ms), int(seq) if dash else 0)
         if parsed.ms > _MAX_PART or parsed.seq > _MAX_PART:

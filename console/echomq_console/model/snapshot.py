@@ -36,7 +36,8 @@ class HeldRows:
     """What a scan saw of the rows one consumer holds; times are Unix milliseconds of the server's clock.
 
     `oldest_delivery_ms` and `newest_delivery_ms` are when its longest and its shortest idle row were last delivered.
-    `overdue` counts rows idle for T or longer at the time of the scan, rows past the poison limit left out.
+    `overdue` counts rows idle for T or longer at the time of the scan; rows at or past the poison limit (`poison`) and
+    rows whose entry is gone from the stream (`ghosts`) are left out of it.
     """
 
     rows: int
@@ -45,6 +46,8 @@ class HeldRows:
     max_delivery_count: int
     overdue: int
     oldest_overdue_ms: int | None
+    poison: int = 0
+    ghosts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,9 @@ class PendingScan:
     """What a bounded look at a group's pending list found: `rows` of `total` rows, seen at `at_ms`.
 
     `idle_buckets` counts rows by idle time under 1 s, 1 s-1 min, 1-5 min, 5 min-1 h and over 1 h;
-    `delivery_buckets` by delivery count 1, 2, 3-5 and more.
+    `delivery_buckets` by delivery count 1, 2, 3-5 and more. `poison` and `ghosts` hold up to 100 each, and
+    `poison_count` and `ghost_count` say how many were seen. A large list is looked at over many polls: `began_at_ms`
+    is when that began, None where it was one look.
     """
 
     at_ms: int
@@ -64,6 +69,8 @@ class PendingScan:
     ghost_count: int
     idle_buckets: tuple[int, int, int, int, int]
     delivery_buckets: tuple[int, int, int, int]
+    began_at_ms: int | None = None
+    poison_count: int = 0
 
     @property
     def complete(self) -> bool:
@@ -90,7 +97,11 @@ class ConsumerState:
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """A consumer group of a stream; `lag` and `entries_read` are None where the server does not know them."""
+    """A consumer group of a stream; `lag` and `entries_read` are None where the server does not know them.
+
+    `consumers_at_ms`: when the consumers were read (Unix milliseconds), None: with the snapshot. On a server with
+    hundreds of groups they take turns. `problem`: why consumers or pending list could not be read, or not yet.
+    """
 
     stream: bytes
     name: bytes
@@ -103,6 +114,7 @@ class GroupState:
     greatest_pending_id: EntryId | None = None
     scan: PendingScan | None = None
     problem: str | None = None
+    consumers_at_ms: int | None = None
 
     @property
     def key(self) -> tuple[bytes, bytes]:
@@ -113,8 +125,10 @@ class GroupState:
         """How long the longest idle row seen by the scan has waited by now; None where nothing is known."""
         if self.pending == 0:
             return 0
-        if self.scan is None or not self.scan.held:
+        if self.scan is None:
             return None
+        if not self.scan.held:  # what is pending came after the look, or was not reached by it
+            return 0 if self.scan.complete else None
         return max(0, now_ms - min(held.oldest_delivery_ms for held in self.scan.held.values()))
 
     @property
@@ -122,14 +136,19 @@ class GroupState:
         """The highest delivery count seen by the scan; None where nothing is known."""
         if self.pending == 0:
             return 0
-        if self.scan is None or not self.scan.held:
+        if self.scan is None:
             return None
+        if not self.scan.held:
+            return 0 if self.scan.complete else None
         return max(held.max_delivery_count for held in self.scan.held.values())
 
 
 @dataclass(frozen=True, slots=True)
 class StreamState:
-    """A stream: how long, the ids at its ends, how many entries were ever added (None before 7.0), its groups."""
+    """A stream: how long, the ids at its ends, how many entries were ever added (None before 7.0), its groups.
+
+    `read_at_ms`: when this was true (Unix milliseconds), None: with the snapshot. Hundreds of streams take turns.
+    """
 
     key: bytes
     length: int
@@ -140,6 +159,16 @@ class StreamState:
     groups: tuple[GroupState, ...] = ()
     dead_letters: int = 0
     dead_letter_key: bytes | None = None
+    read_at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vanished:
+    """A stream (`group` None) or a group that was there and is not any more; noticed at `at_ms`, Unix milliseconds."""
+
+    stream: bytes
+    group: bytes | None
+    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +176,8 @@ class Snapshot:
     """Everything one poll saw.
 
     `taken_at_ms`: Unix milliseconds, the server's clock (this machine's where TIME is denied: `server_clock` is False).
-    `seconds`: how long the poll took here. `problems`: what could not be read, one line each.
+    `seconds`: how long the poll took here. `problems`: what could not be read, one line each. `complete`: whether the
+    search for streams has been through all keys. `vanished`: what was there before, newest first, up to 100.
     """
 
     server: ServerIdentity
@@ -157,6 +187,7 @@ class Snapshot:
     server_clock: bool = True
     problems: tuple[str, ...] = field(default=())
     complete: bool = True
+    vanished: tuple[Vanished, ...] = ()
 
     def groups(self) -> Iterator[tuple[StreamState, GroupState]]:
         """Every group with its stream."""

@@ -1,0 +1,173 @@
+"""Run a confirmed plan in a child process: code that is not ours never runs inside the app.
+
+The child is the same one-shot command, with `--events -`: one JSON line per event on its standard output. A handler
+that prints, blocks or exits touches neither the screen nor the leases. The child stops cleanly when its standard input
+ends, so also when the app dies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from echomq_console.model.action import Outcome, Plan, Progress, Skipped
+from echomq_console.model.encoding import bytes_of_json
+
+from .session import ActionRefused, Session
+from .tally import OnProgress
+
+_LINE_LIMIT = 64 * 1024 * 1024
+
+
+async def run_in_child(
+    session: Session,
+    plan: Plan,
+    *,
+    on_progress: OnProgress | None = None,
+    on_audit: Callable[[str], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> Outcome:
+    """Carry out a plan that was confirmed, its handler in a process of its own.
+
+    `stop`: when set, the child settles what runs and ends. Raises ActionRefused where the child refused before
+    anything was changed; a child that dies in mid-run gives an outcome whose `error` says so.
+    """
+    session.require_writable()
+    if plan.refusal is not None:
+        raise ActionRefused(plan.refusal)
+    # The URL may hold a password: it travels in the environment, which other users cannot read, not as an argument.
+    environment = {**os.environ, "ECHOMQ_URL": session.address.url, "ECHOMQ_AUDIT": str(session.audit.path)}
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "echomq_console", *arguments(session, plan)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=environment,
+        start_new_session=True,  # a ctrl-c on the app's terminal is the app's, not the handler's
+        limit=_LINE_LIMIT,
+    )
+    listening = _Listening(plan, on_progress, on_audit)
+    watcher = asyncio.create_task(_close_when_stopped(child, stop or asyncio.Event()))
+    try:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        complaints = asyncio.create_task(_last_lines(child.stderr))
+        while line := await child.stdout.readline():
+            listening.take(line)
+        code = await child.wait()
+        return listening.outcome_of(code, await complaints)
+    finally:
+        watcher.cancel()
+        if child.returncode is None:
+            _close(child)
+            await child.wait()
+
+
+def arguments(session: Session, plan: Plan) -> list[str]:
+    """The one-shot command that runs a plan, as its arguments."""
+    target, options = plan.target, plan.options
+    names = [target.stream, target.group, *([target.consumer] if target.consumer is not None else [])]
+    said = [plan.action, *("--yes", "--confirmed", "--events", "-", "--stop-on-eof")]
+    said += ["--min-idle", f"{session.thresholds.job_ms if options.min_idle_ms is None else options.min_idle_ms}ms"]
+    said += ["--job-time", f"{session.thresholds.job_ms}ms", "--batch", str(options.batch)]
+    said += ["--handler", options.handler or ""]
+    if options.max_attempts is not None:
+        said += ["--max-attempts", str(options.max_attempts)]
+    if options.owner_is_stopped:
+        said += ["--owner-is-stopped"]
+    return [*said, "--", *map(os.fsdecode, names)]
+
+
+class _Listening:
+    """Reads what the child says."""
+
+    def __init__(self, plan: Plan, on_progress: OnProgress | None, on_audit: Callable[[str], None] | None) -> None:
+        self._plan = plan
+        self._on_progress = on_progress
+        self._on_audit = on_audit
+        self._audit_id = ""
+        self._last = Progress(0, 0, 0, 0, plan.count)
+        self._outcome: Outcome | None = None
+
+    def take(self, line: bytes) -> None:
+        """Take one line; what is no line of ours (a handler wrote to a descriptor it should not know) is passed over."""
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return
+        kind = said.get("event") if isinstance(said, dict) else None
+        if kind == "progress":
+            said.pop("event")
+            self._last = Progress(**said)
+            if self._on_progress is not None:
+                self._on_progress(self._last)
+        elif kind == "audit":
+            self._audit_id = said["audit_id"]
+            if self._on_audit is not None:
+                self._on_audit(self._audit_id)
+        elif kind == "outcome":
+            self._outcome = _outcome_of(said)
+
+    def outcome_of(self, code: int, complaints: str) -> Outcome:
+        """Say how it ended, also where the child did not."""
+        if self._outcome is not None:
+            return self._outcome
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
+        if not self._audit_id:
+            raise ActionRefused(complaints or f"the process that was to run the handler {how} before it began")
+        return Outcome(
+            action=self._plan.action,
+            stream=self._plan.target.stream,
+            group=self._plan.target.group,
+            done=self._last.done,
+            failed=self._last.failed,
+            dead_lettered=self._last.dead_lettered,
+            ids=(),
+            failures=(),
+            skipped=(),
+            audit_id=self._audit_id,
+            seconds=0.0,
+            error=f"the process that ran the handler {how}: what it had not acknowledged is still pending",
+        )
+
+
+def _outcome_of(said: dict[str, Any]) -> Outcome:
+    return Outcome(
+        action=said["action"],
+        stream=bytes_of_json(said["stream"]),
+        group=bytes_of_json(said["group"]),
+        done=said["done"],
+        failed=said["failed"],
+        dead_lettered=said["dead_lettered"],
+        ids=tuple(said["ids"]),
+        failures=tuple(Skipped(*each) for each in said["failures"]),
+        skipped=tuple(Skipped(*each) for each in said["skipped"]),
+        audit_id=said["audit_id"],
+        seconds=said["seconds"],
+        error=said["error"],
+    )
+
+
+async def _close_when_stopped(child: asyncio.subprocess.Process, stop: asyncio.Event) -> None:
+    await stop.wait()
+    _close(child)
+
+
+def _close(child: asyncio.subprocess.Process) -> None:
+    if child.stdin is not None and not child.stdin.is_closing():
+        child.stdin.close()
+
+
+async def _last_lines(stream: asyncio.StreamReader) -> str:
+    """Drain the child's standard error and keep its last line: a handler may print there for hours."""
+    tail = b""
+    while part := await stream.read(65536):
+        tail = (tail + part)[-4096:]
+    lines = [line for line in tail.decode("utf-8", "replace").splitlines() if line.strip()]
+    last = lines[-1] if lines else ""
+    return "".join(c if c.isprintable() else " " for c in last).removeprefix("echomq-console: ")

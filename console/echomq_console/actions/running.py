@@ -1,0 +1,194 @@
+"""Run a confirmed plan here: audit, act, re-check on the server, report."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from echomq_console.audit.log import AuditedAction, AuditError
+from echomq_console.engine import DeadLetter, autoclaim, dead_letter, drain, load_handler
+from echomq_console.engine.errors import DeadLetterRefused, EngineError
+from echomq_console.engine.events import Event
+from echomq_console.engine.handlers import Handler
+from echomq_console.model.action import Outcome, Plan
+from echomq_console.server.errors import ServerError
+
+from . import record
+from .catalogue import ACTIONS
+from .session import ActionRefused, Session
+from .tally import OnEvent, OnProgress, Tally
+
+Road = Callable[[Session, Plan, Tally, AuditedAction, asyncio.Event], Awaitable[None]]
+
+
+async def run_here(
+    session: Session,
+    plan: Plan,
+    *,
+    on_progress: OnProgress | None = None,
+    on_event: OnEvent | None = None,
+    on_audit: Callable[[str], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> Outcome:
+    """Carry out a plan that was confirmed. The handler, if any, runs in this process.
+
+    `stop`: when set, what runs is settled and the rest left as it is. Raises ActionRefused, AuditError or
+    HandlerNotFound before anything was changed; after that, trouble is in the outcome's `error`.
+    """
+    session.require_writable()
+    if plan.refusal is not None:
+        raise ActionRefused(plan.refusal)
+    if ACTIONS[plan.action].needs_handler:
+        _require_handler(plan)
+    audited = record.begin(session, plan)
+    if on_audit is not None:
+        on_audit(audited.audit_id)
+    tally = Tally(plan.count, on_progress, on_event)
+    began = time.monotonic()
+    error: str | None = None
+    try:
+        await _ROADS[plan.action](session, plan, tally, audited, stop or asyncio.Event())
+        tally.write_batch(audited)
+    except (ServerError, EngineError, AuditError) as trouble:
+        error = str(trouble)
+    outcome = _outcome(plan, tally, audited, time.monotonic() - began, error)
+    try:
+        record.write_outcome(audited, outcome)
+    except AuditError as trouble:
+        return _outcome(plan, tally, audited, outcome.seconds, f"{error}; {trouble}" if error else str(trouble))
+    return outcome
+
+
+async def _run_drain(session: Session, plan: Plan, tally: Tally, audited: AuditedAction, stop: asyncio.Event) -> None:
+    assert plan.target.consumer is not None
+    report = await drain(
+        session.address,
+        stream=plan.target.stream,
+        group=plan.target.group,
+        name=plan.target.consumer,
+        handler=_require_handler(plan),
+        min_idle=_min_idle_ms(session, plan) / 1000,
+        dead_letter=_policy(plan),
+        listener=_Listener(tally, audited, stop),
+        count=plan.options.batch,
+        stop=stop,
+    )
+    tally.add(report)
+
+
+async def _run_autoclaim(
+    session: Session, plan: Plan, tally: Tally, audited: AuditedAction, stop: asyncio.Event
+) -> None:
+    """Follow the cursor once around the list: one call, then the next where it left off."""
+    handler, cursor = _require_handler(plan), "0-0"
+    listener = _Listener(tally, audited, stop)
+    while not stop.is_set():
+        report = await autoclaim(
+            session.address,
+            stream=plan.target.stream,
+            group=plan.target.group,
+            name=session.console_name,
+            min_idle=_min_idle_ms(session, plan) / 1000,
+            handler=handler,
+            cursor=cursor,
+            dead_letter=_policy(plan),
+            listener=listener,
+            count=plan.options.batch,
+            stop=stop,
+        )
+        tally.add(report)
+        tally.write_batch(audited)
+        cursor = report.cursor
+        if cursor == "0-0":
+            return
+
+
+async def _run_dead_letter(
+    session: Session, plan: Plan, tally: Tally, audited: AuditedAction, stop: asyncio.Event
+) -> None:
+    """Move the entries a batch at a time; each is moved only if owner and count are still as the plan showed them."""
+    seen = {row.id: row for row in plan.before}
+    ids = list(seen)
+    listener = _Listener(tally, audited, stop)
+    for at in range(0, len(ids), plan.options.batch):
+        if stop.is_set():
+            return
+        part = ids[at : at + plan.options.batch]
+        try:
+            report = await dead_letter(
+                session.address,
+                stream=plan.target.stream,
+                group=plan.target.group,
+                ids=part,
+                reason=plan.options.reason,
+                by=session.actor,
+                expect={each: (seen[each].consumer, seen[each].delivery_count) for each in part},
+                listener=listener,
+            )
+        except DeadLetterRefused as refused:
+            tally.add(refused.report)
+            raise
+        tally.add(report)
+        tally.write_batch(audited)
+
+
+class _Listener:
+    """Hands the engine's events to the tally, and writes a batch line to the audit log every hundred entries.
+
+    The engine calls it and must not be broken by it: where the log cannot be written, the run is stopped instead.
+    """
+
+    def __init__(self, tally: Tally, audited: AuditedAction, stop: asyncio.Event, every: int = 100) -> None:
+        self._tally = tally
+        self._audited = audited
+        self._stop = stop
+        self._every = every
+        self._next = every
+
+    def __call__(self, event: Event) -> None:
+        self._tally.listen(event)
+        settled = len(self._tally.done) + len(self._tally.dead_lettered)
+        if settled >= self._next:
+            self._next = settled + self._every
+            try:
+                self._tally.write_batch(self._audited)
+            except AuditError:
+                self._stop.set()
+
+
+def _require_handler(plan: Plan) -> Handler:
+    if not plan.options.handler:
+        raise ActionRefused("name a handler first: module:function, or exec:PROGRAM ARG ...")
+    return load_handler(plan.options.handler)
+
+
+def _min_idle_ms(session: Session, plan: Plan) -> int:
+    given = plan.options.min_idle_ms
+    return session.thresholds.job_ms if given is None else given
+
+
+def _policy(plan: Plan) -> DeadLetter | None:
+    limit = plan.options.max_attempts
+    return None if limit is None else DeadLetter(max_attempts=limit)
+
+
+def _outcome(plan: Plan, tally: Tally, audited: AuditedAction, seconds: float, error: str | None) -> Outcome:
+    moved = plan.action == "dead-letter"
+    return Outcome(
+        action=plan.action,
+        stream=plan.target.stream,
+        group=plan.target.group,
+        done=len(tally.dead_lettered if moved else tally.done),
+        failed=len(tally.failures),
+        dead_lettered=len(tally.dead_lettered),
+        ids=tuple(tally.dead_lettered if moved else tally.done),
+        failures=tally.failure_list(),
+        skipped=tally.skipped_list(),
+        audit_id=audited.audit_id,
+        seconds=seconds,
+        error=error,
+    )
+
+
+_ROADS: dict[str, Road] = {"drain": _run_drain, "autoclaim": _run_autoclaim, "dead-letter": _run_dead_letter}

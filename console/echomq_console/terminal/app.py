@@ -1,0 +1,237 @@
+"""The app: polls, hands the picture to the screens, opens screens, starts actions."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import App
+from textual.binding import BindingType
+from textual.worker import Worker, WorkerState
+
+from echomq_console.model.finding import Thresholds
+from echomq_console.model.text import harmless
+from echomq_console.present.header import Link
+from echomq_widgets.progress_dialog import ProgressDialog
+
+from .base import ConsoleScreen
+from .groups import GroupsScreen
+from .messages import ActionWanted, EntryWanted, RefreshWanted
+from .picture import Picture
+from .theme import THEME
+
+if TYPE_CHECKING:
+    from .acting import Act
+    from .desk import Desk
+
+PERIOD = 1.0
+"""Seconds between polls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How the app was started."""
+
+    url: str
+    shown: str
+    thresholds: Thresholds
+    handler: str | None = None
+    read_only: bool = False
+    title: str | None = None
+
+
+class ConsoleApp(App[int]):
+    """The terminal app. It paints first and connects after."""
+
+    CSS_PATH = "console.tcss"
+    TITLE = "echomq-console"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self, start: Start, *, period: float = PERIOD) -> None:
+        super().__init__()
+        self._start = start
+        self._period = period
+        self._picture = Picture()
+        self._desk: Desk | None = None
+        self._handler = start.handler
+        self._act: Act | None = None
+        self._look_now = asyncio.Event()
+        self._poll_seconds: float | None = None
+
+    def on_mount(self) -> None:
+        """Show the empty opening screen at once; the connection comes after it."""
+        self.register_theme(THEME)
+        self.theme = THEME.name
+        self.push_screen(GroupsScreen(self._start.thresholds, self._picture, read_only=self._start.read_only))
+        self.set_interval(1.0, self._show_age)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self._watch()
+
+    @work(exclusive=True, group="watch")
+    async def _watch(self) -> None:
+        """Poll, one at a time, until the app ends. A poll that fails leaves the picture, which then grows old."""
+        from echomq_console.server.errors import ServerError
+
+        from .desk import Desk
+
+        self._desk = Desk(self._start.url, self._start.thresholds, read_only=self._start.read_only)
+        while True:
+            began = time.monotonic()
+            try:
+                snapshot = await self._desk.poll(self._groups_on_screen())
+            except ServerError as error:
+                self._picture = self._picture.with_error(str(error))
+            else:
+                now = time.monotonic()
+                self._poll_seconds = now - began
+                self._picture = self._picture.with_snapshot(snapshot, now, self._start.thresholds)
+            self._show_picture()
+            await self._pause()
+
+    async def _pause(self) -> None:
+        self._look_now.clear()
+        try:
+            async with asyncio.timeout(self._period):
+                await self._look_now.wait()
+        except TimeoutError:
+            return
+
+    def _console_screens(self) -> list[ConsoleScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
+
+    def _groups_on_screen(self) -> list[tuple[bytes, bytes]]:
+        screens = self._console_screens()
+        return list(screens[-1].groups_on_screen()) if screens and screens[-1].is_mounted else []
+
+    def _show_picture(self) -> None:
+        for screen in self._console_screens():
+            screen.show_picture(self._picture)
+        self._show_link()
+
+    def _show_age(self) -> None:
+        """Between polls only an old picture's age is drawn: a fresh one needs no repaint."""
+        if (self._picture.age_ms(time.monotonic()) or 0) > 2 * self._period * 1000:
+            self._show_link()
+
+    def _show_link(self) -> None:
+        picture = self._picture
+        link = Link(
+            self._start.shown,
+            None if picture.snapshot is None else picture.snapshot.server,
+            picture.age_ms(time.monotonic()),
+            self._poll_seconds,
+            picture.error,
+            () if picture.snapshot is None else picture.snapshot.problems,
+        )
+        for screen in self._console_screens():
+            screen.show_link(link, self._start.title)
+
+    @on(RefreshWanted)
+    def _refresh_wanted(self) -> None:
+        self._look_now.set()
+
+    @on(GroupsScreen.Opened)
+    def _group_opened(self, event: GroupsScreen.Opened) -> None:
+        if self._desk is None:
+            return
+        from .group import GroupScreen
+
+        self.push_screen(
+            GroupScreen(
+                self._start.thresholds,
+                self._picture,
+                self._desk,
+                (event.stream, event.group),
+                read_only=self._start.read_only,
+            )
+        )
+        self._show_link()
+
+    @on(EntryWanted)
+    def _entry_wanted(self, event: EntryWanted) -> None:
+        self._open_entry(event)
+
+    @work(exclusive=True, group="entry")
+    async def _open_entry(self, event: EntryWanted) -> None:
+        """Look an entry up and show it; what cannot be looked up is said in one line."""
+        from echomq_console.present.entry import pairs_text, provenance_text, whereabouts_text
+        from echomq_console.present.names import stream_label
+        from echomq_console.server.errors import ServerError
+
+        from .entry import EntryScreen
+
+        desk = self._desk
+        if desk is None:
+            return
+        now_ms = self._picture.server_now_ms(time.monotonic())
+        try:
+            if event.letter is not None:
+                pairs = pairs_text(event.letter.original)
+                where = provenance_text(event.letter.id, event.letter.provenance, now_ms)
+            else:
+                entry = (await desk.bodies(event.stream, [event.entry_id]))[event.entry_id]
+                held = await desk.holders(event.stream, event.entry_id)
+                pairs = pairs_text(entry.pairs if entry is not None else ())
+                where = whereabouts_text(event.entry_id, None if entry is None else entry.pairs, held, now_ms)
+        except ServerError as error:
+            self.notify(harmless(str(error), 300), severity="error", markup=False)
+            return
+        title = f"{stream_label(event.stream)} › {event.entry_id}"
+        self.push_screen(
+            EntryScreen(self._start.thresholds, self._picture, title, pairs, where, read_only=self._start.read_only)
+        )
+        self._show_link()
+
+    @on(ActionWanted)
+    def _action_wanted(self, event: ActionWanted) -> None:
+        if self._start.read_only:
+            self.notify("read-only: start without --read-only to change anything", severity="warning", markup=False)
+        elif self._desk is None:
+            self.notify("not connected yet", markup=False)
+        elif self._act is not None:
+            self.notify("an action is under way: let it end, or stop it, first", severity="warning", markup=False)
+        else:
+            self._take(event)
+
+    @work(group="act")
+    async def _take(self, event: ActionWanted) -> None:
+        from .acting import Act
+
+        assert self._desk is not None
+        self._act = Act(self, self._desk, self._handler)
+        try:
+            self._handler = await self._act.take(event.action, event.target) or self._handler
+        finally:
+            self._act = None
+            self._look_now.set()
+
+    @on(ProgressDialog.StopWanted)
+    def _stop_wanted(self) -> None:
+        if self._act is not None:
+            self._act.stop.set()
+
+    async def action_quit(self) -> None:
+        """Leave; an action under way is stopped cleanly first."""
+        await self._end_action()
+        self.exit(0)
+
+    async def _end_action(self) -> None:
+        if self._act is not None:
+            self._act.stop.set()
+            await self.workers.wait_for_complete([w for w in self.workers if w.group == "act"])
+
+    async def on_unmount(self) -> None:
+        """Close the connections."""
+        if self._desk is not None:
+            await self._desk.close()
+
+    @on(Worker.StateChanged)
+    def _worker_ended(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self._act = None
