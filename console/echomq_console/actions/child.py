@@ -43,7 +43,8 @@ async def run_in_child(
     environment = {**os.environ, "ECHOMQ_URL": session.address.url, "ECHOMQ_AUDIT": str(session.audit.path)}
     child = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "echomq_console", *arguments(session, plan)),
+        # -P: a file in the current folder must not stand in for a module of ours; handlers are looked for there last.
+        *("-P", "-m", "echomq_console", *arguments(session, plan)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -95,7 +96,7 @@ class _Listening:
         self._outcome: Outcome | None = None
 
     def take(self, line: bytes) -> None:
-        """Take one line; what is no line of ours (a handler wrote to a descriptor it should not know) is passed over."""
+        """Take one line; what is no line of ours (a handler found the descriptor and wrote there) is passed over."""
         try:
             said = json.loads(line)
         except ValueError:

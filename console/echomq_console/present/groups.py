@@ -140,7 +140,7 @@ def _row(line: GroupLine, thresholds: Thresholds) -> Row:
         consumers_cell(group, thresholds, line.now_ms),
         rate_cell(line.rates.in_per_s),
         rate_cell(line.rates.acked_per_s),
-        Cell(spark(line.trend, TREND, low=0), "dim" if line.health is Health.WELL else "accent"),
+        Cell(spark(line.trend, TREND, low=0), "warn" if _rises(line.trend) else "dim"),
     )
     return Row(group.key, cells)
 
@@ -155,6 +155,12 @@ def consumers_cell(group: GroupState, thresholds: Thresholds, now_ms: int) -> Ce
     gone = found[ConsumerCondition.GONE] + found[ConsumerCondition.SILENT]
     text = f"{found[ConsumerCondition.READING]} reading"
     return Cell(f"{text} ✕{gone}", "bad") if gone else Cell(text)
+
+
+def _rises(trend: Sequence[float | None]) -> bool:
+    """Whether a list has grown by half, and by more than the coming and going of a few entries."""
+    known = [value for value in trend if value is not None]
+    return len(known) > 2 and known[-1] > known[0] * 1.5 and known[-1] - known[0] > 10
 
 
 def _lag_cell(group: GroupState) -> Cell:

@@ -69,6 +69,7 @@ class GroupsScreen(ConsoleScreen):
         tall = self.size.height >= TALL
         self.query_one("#findings").display = tall
         self.query_one("#folded").display = not tall
+        self._share_room()
 
     def show_picture(self, picture: Picture) -> None:
         """Draw the groups; the cursor stays on its group."""
@@ -97,7 +98,16 @@ class GroupsScreen(ConsoleScreen):
         self.query_one("#summary", HeaderBar).update_view(
             HeaderView((Cell(" "), *summary_line(snapshot, picture.findings)), self._order_words())
         )
+        self._share_room()
         self._explain()
+
+    def _share_room(self) -> None:
+        """The findings stand right below the groups; a long list leaves them two fifths of the screen."""
+        table = self.query_one(WindowedTable)
+        if self.size.height < TALL:
+            table.styles.height = "1fr"
+        else:
+            table.styles.height = min(table.view.total + 2, self.size.height * 3 // 5)
 
     def groups_on_screen(self) -> Sequence[tuple[bytes, bytes]]:
         """The groups that the table shows just now."""

@@ -41,8 +41,8 @@ TABLE = (
     Key("down", "", "", "one row down (also j)", shown="↓"),
     Key("pageup", "", "", "one page up", shown="PgUp"),
     Key("pagedown", "", "", "one page down", shown="PgDn"),
-    Key("home", "", "", "the first row (also g)", shown="Home"),
-    Key("end", "", "", "the last row (also G)", shown="End"),
+    Key("home", "", "", "the first row", shown="Home"),
+    Key("end", "", "", "the last row", shown="End"),
 )
 _AUTOCLAIM = Key(
     "A",
