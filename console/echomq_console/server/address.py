@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from redis.asyncio.connection import ConnectionPool, parse_url
+from redis.exceptions import RedisError
 
 from .errors import InvalidAddress
 
 DEFAULT_URL = "redis://127.0.0.1:6379"
 _SCHEMES = {"redis": "redis", "rediss": "rediss", "valkey": "redis", "valkeys": "rediss", "unix": "unix"}
+_DATABASE = re.compile(r"/?|/[0-9]+")
+_HINT = "in a password write @ as %40, / as %2F, # as %23, ? as %3F"
 _EXAMPLE = "use redis://HOST:PORT, rediss://HOST:PORT, valkey://HOST:PORT or unix:///PATH"
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A parsed URL. `shown` is what screens and logs may say: it holds no password."""
+    """A parsed URL. `shown` is what screens and logs may say: it holds no password; `url` may hold one."""
 
     shown: str
     options: dict[str, Any] = field(repr=False)
+    url: str = field(repr=False)
 
     @classmethod
     def parse(cls, url: str) -> Address:
@@ -36,8 +41,8 @@ class Address:
         try:
             options: dict[str, Any] = dict(parse_url(f"{known}:{rest}"))
             shown = _shown(scheme.lower(), rest)
-        except ValueError as error:
-            raise InvalidAddress(f"not a server's URL: {_without_password(url)!r} ({error}; {_EXAMPLE})") from None
+        except ValueError:  # its text may quote a piece of a password that holds a # or a /
+            raise InvalidAddress(f"not a server's URL: {_without_password(url)!r} ({_EXAMPLE}; {_HINT})") from None
         if known == "unix" and not options.get("path"):
             raise InvalidAddress(f"a unix:// URL needs a path, like unix:///run/valkey.sock ({_EXAMPLE})")
         if known != "unix":
@@ -45,7 +50,18 @@ class Address:
             options.setdefault("port", 6379)
         if "password" not in options and (password := os.environ.get("ECHOMQ_PASSWORD")):
             options["password"] = password
-        return cls(shown, options)
+        address = cls(shown, options, url)
+        address._require_known_options()
+        return address
+
+    def _require_known_options(self) -> None:
+        """Refuse an option (`?name=value`) that no connection takes, before it fails at the first use."""
+        try:
+            self.pool().make_connection()  # type: ignore[no-untyped-call]
+        except (TypeError, ValueError, RedisError):
+            raise InvalidAddress(
+                f"an option after the ? in the URL of {self.shown} is unknown, or its value is wrong"
+            ) from None
 
     def pool(self) -> ConnectionPool:
         """Make a connection pool: the way to a server in the form the client library uses."""
@@ -56,6 +72,9 @@ class Address:
 
 def _shown(scheme: str, rest: str) -> str:
     parts = urlsplit(f"{scheme}:{rest}")
+    path_ok = "@" in parts.netloc or not parts.netloc if scheme == "unix" else _DATABASE.fullmatch(parts.path)
+    if parts.fragment or "@" in parts.query or not path_ok:
+        raise ValueError("a password was cut in two, or the database is no number")
     if scheme == "unix":
         return f"unix://{unquote(parts.path)}"
     host = parts.hostname or "127.0.0.1"
@@ -66,5 +85,8 @@ def _shown(scheme: str, rest: str) -> str:
 
 
 def _without_password(url: str) -> str:
-    head, at, tail = url.rpartition("@")
-    return f"…@{tail}"[:200] if at and head else url[:200]
+    plain, _, rest = url.partition("?")
+    if "@" in rest:  # a password with a ? or an option with an @: where it begins cannot be told
+        return "…"
+    _, at, tail = plain.rpartition("@")
+    return ("…@" + tail if at else plain)[:200]

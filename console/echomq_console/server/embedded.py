@@ -14,6 +14,9 @@ from types import TracebackType
 
 from .errors import ServerError
 
+_READY = b"Ready to accept connections"
+"""What every server says in its log when it listens."""
+
 
 class EmbeddedServerError(ServerError):
     """The embedded server could not be started."""
@@ -80,7 +83,10 @@ class EmbeddedServer:
         raise AssertionError("unreachable")
 
     def _launch(self) -> None:
+        if self._wanted_port is not None and (why_not := _unusable(self._wanted_port)):
+            raise EmbeddedServerError(f"port {self._wanted_port} cannot be used ({why_not}): choose another one")
         log = self.folder / "server.log"
+        said_before = log.stat().st_size if log.exists() else 0
         settings = (
             *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)),
             *("--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "notice"),
@@ -98,16 +104,17 @@ class EmbeddedServer:
                 )
         except OSError as error:
             raise EmbeddedServerError(f"cannot start {self._binary}: {error.strerror or error}") from None
-        self._wait_until_it_answers(log)
+        self._wait_until_it_answers(log, said_before)
 
-    def _wait_until_it_answers(self, log: Path, seconds: float = 10.0) -> None:
+    def _wait_until_it_answers(self, log: Path, said_before: int, seconds: float = 10.0) -> None:
+        """Wait for the server's own word that it listens: an answer alone may come from a stranger on its port."""
         assert self._process is not None
         give_up = time.monotonic() + seconds
         while time.monotonic() < give_up:
             if self._process.poll() is not None:
                 last_words = log.read_text("utf-8", "replace").strip().splitlines()[-1:] or ["no word in its log"]
                 raise EmbeddedServerError(f"{self._binary.name} ended at once: {last_words[0]}")
-            if _answers(self.port):
+            if _READY in log.read_bytes()[said_before:] and _answers(self.port):
                 return
             time.sleep(0.01)
         self.stop()
@@ -152,6 +159,19 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def _unusable(port: int) -> str:
+    """Say why nothing can listen on a port; empty where it is free."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: no wait for old connections
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            return error.strerror or str(error)
+        except OverflowError:
+            return "ports go up to 65535"
+    return ""
 
 
 def _answers(port: int) -> bool:

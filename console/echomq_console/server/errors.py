@@ -5,6 +5,7 @@ The rooms above never see an exception of the client library.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import redis.exceptions as rx
@@ -77,6 +78,9 @@ def translate(error: BaseException, command: Sequence[object] = (), address: str
     text = one_line(str(error))
     if isinstance(error, ServerError):
         return error
+    code = text.partition(" ")[0]
+    if code in _FIRST_WORDS:  # before anything else: what follows may quote a key or a group of any name
+        return _FIRST_WORDS[code](text)
     return _connection_error(error, text, address) or _command_error(error, text, command)
 
 
@@ -100,7 +104,7 @@ def _command_error(error: BaseException, text: str, command: Sequence[object]) -
         return CommandError("this server is a replica and takes no writes: connect to its primary")
     if isinstance(error, rx.OutOfMemoryError) or "OOM command" in text:
         return CommandError("the server is out of memory and takes no writes: free some, nothing was changed")
-    if isinstance(error, rx.NoPermissionError) or "NOPERM" in text or "ACL failure in script" in text:
+    if isinstance(error, rx.NoPermissionError) or any(sign in text for sign in _DENIED_SIGNS):
         return _denied(text, command)
     for code, kind in _CODES:
         if code in text:
@@ -120,11 +124,23 @@ _CODES: tuple[tuple[str, type[CommandError]], ...] = (
 )
 
 
+_FIRST_WORDS = {code: kind for code, kind in _CODES if code.isupper()}
+
+_DENIED_SIGNS = ("NOPERM", "ACL failure in script", "user executing the script can't")
+_DENIED_COMMAND = re.compile(r"run the '([^' ]+)' command")
+_DENIED_KEY = re.compile(r"access (a|one of the|at least one of the) key")
+
+
 def _denied(text: str, command: Sequence[object]) -> Denied:
+    """Name what was denied, by the server's word where it has one: in a script it is not the command that was sent."""
     words = [_word(part) for part in command[:2]]
     name = words[0].upper() if words else "a command"
-    if "key" in text.lower() and "command" not in text.lower().split("key")[0]:
+    if _DENIED_KEY.search(text):
         return Denied(f"{name} on this key", "~<key pattern>")
+    if said := _DENIED_COMMAND.search(text):
+        return Denied(said[1].upper().replace("|", " "), f"+{said[1].lower()}")
+    if "script" in text:
+        return Denied(f"a command inside {name}", "+<that command>")
     if name in _CONTAINERS and len(words) > 1:
         return Denied(f"{name} {words[1].upper()}", f"+{name.lower()}|{words[1].lower()}")
     return Denied(name, f"+{name.lower()}")

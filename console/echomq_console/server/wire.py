@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 
 from .address import Address
 from .commands import Command
-from .errors import Denied, ServerError, UnknownCommand, Unreachable, translate
+from .errors import Denied, Refused, ServerError, UnknownCommand, Unreachable, translate
 from .guard import require_looking
 
 Arg: TypeAlias = bytes | str | int
@@ -144,14 +144,14 @@ class Wire:
     async def receive(self, command: Sequence[Arg] = ()) -> Reply:
         """Read one reply off an open wire; no deadline of its own; an answered error is returned, not raised.
 
-        Raises Unreachable where the connection is lost.
+        Raises Unreachable where the connection is lost, Refused where the server wants other credentials.
         """
         connection = self._standing()
         try:
             reply = await connection.read_response(disable_decoding=True)
         except (RedisError, OSError) as error:
             translated = translate(error, command, self.address)
-            if isinstance(translated, Unreachable):
+            if isinstance(translated, Unreachable | Refused):  # the library has closed the connection already
                 raise translated from None
             return translated
         if isinstance(reply, list):
@@ -182,6 +182,9 @@ class Wire:
         except (RedisError, OSError) as error:
             await _quietly_disconnect(connection)
             raise translate(error, address=self.address) from None
+        except BaseException:
+            await _quietly_disconnect(connection)  # cancelled: an answer may still be on its way
+            raise
 
     async def _introduce(self, name: str) -> None:
         """Tell the server our name; a user without that permission stays anonymous."""
