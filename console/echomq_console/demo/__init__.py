@@ -1,1 +1,4 @@
-"""The demo room: an embedded Valkey with living clients and a seeded incident."""
+"""The demo room: seeded incidents on an embedded Valkey, with living producers and consumers around them.
+
+`launch.Demo` starts one; `scenario.SCENARIOS` says which there are; `incident.seed` puts one on any server.
+"""
