@@ -53,8 +53,14 @@ class Terminal:
         return self._tmux("display-message", "-p", "-t", self._name, "#{pane_dead}").strip() == "1"
 
     def _tmux(self, *arguments: str) -> str:
+        # The readline library leaves the size of another terminal in the environment of whoever loads it.
+        environment = {name: value for name, value in os.environ.items() if name not in ("LINES", "COLUMNS")}
         told = subprocess.run(
-            ["tmux", "-L", self._socket, "-f", os.devnull, *arguments], capture_output=True, text=True, check=True
+            ["tmux", "-L", self._socket, "-f", os.devnull, *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
         )
         return told.stdout
 

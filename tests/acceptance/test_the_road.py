@@ -78,8 +78,16 @@ def test_by_keys_alone(terminal: Terminal, program: str, tmp_path: Path, width: 
     terminal.until(lambda text: "● 4 well" in text, "everything well")
 
     # It is there to be seen, with where it came from.
-    terminal.keys("Home")
-    terminal.until(lambda text: "▸" in row(text, "billing") or "▸" in text, "a cursor")
+    terminal.keys("End")
+    terminal.until(lambda text: "▸" in row(text, "ledger"), "the cursor on its group")
+    terminal.keys("Enter")
+    terminal.until(lambda text: "3 Dead letters 1" in text, "the group")
+    terminal.keys("3")
+    terminal.until(lambda text: "moved by an op" in text, "the dead letter")
+    terminal.keys("Enter")
+    screen = terminal.until(lambda text: "owner then" in text, "the dead letter in full")
+    assert "[/x]" in screen
+
     lines = audited(log)
     for action, entries in (("autoclaim", 60), ("drain", 38), ("dead-letter", 1)):
         intent, before, outcome = accounts(lines, action)

@@ -41,4 +41,15 @@ async def plan_action(session: Session, name: str, target: Target, options: Opti
     action = ACTIONS.get(name)
     if action is None:
         raise ActionRefused(f"no action {name!r} (there are: {', '.join(ACTIONS)})")
+    _require_sense(options)
     return await action.plan(session, target, options)
+
+
+def _require_sense(options: Options) -> None:
+    """Refuse numbers that no run could take, before an intent is written down."""
+    if options.batch < 1:
+        raise ActionRefused("a batch holds at least 1 entry")
+    if options.min_idle_ms is not None and options.min_idle_ms < 0:
+        raise ActionRefused("min-idle is 0 or longer")
+    if options.max_attempts is not None and options.max_attempts < 1:
+        raise ActionRefused("max-attempts is at least 1: a handler runs once before an entry is given up")

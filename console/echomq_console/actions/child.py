@@ -17,6 +17,7 @@ from typing import Any
 from echomq_console.model.action import Outcome, Plan, Progress, Skipped
 from echomq_console.model.encoding import bytes_of_json
 
+from .complaints import Complaints, complaints_pipe
 from .session import ActionRefused, Session
 from .tally import OnProgress
 
@@ -39,34 +40,53 @@ async def run_in_child(
     session.require_writable()
     if plan.refusal is not None:
         raise ActionRefused(plan.refusal)
-    # The URL may hold a password: it travels in the environment, which other users cannot read, not as an argument.
-    environment = {**os.environ, "ECHOMQ_URL": session.address.url, "ECHOMQ_AUDIT": str(session.audit.path)}
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        # -P: a file in the current folder must not stand in for a module of ours; handlers are looked for there last.
-        *("-P", "-m", "echomq_console", *arguments(session, plan)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=environment,
-        start_new_session=True,  # a ctrl-c on the app's terminal is the app's, not the handler's
-        limit=_LINE_LIMIT,
-    )
-    listening = _Listening(plan, on_progress, on_audit)
-    watcher = asyncio.create_task(_close_when_stopped(child, stop or asyncio.Event()))
+    async with complaints_pipe() as complaints:
+        child = await _begun(session, plan, complaints.writing)
+        complaints.close_end()
+        return await _follow(child, _Listening(plan, on_progress, on_audit), complaints, stop or asyncio.Event())
+
+
+async def _follow(
+    child: asyncio.subprocess.Process, listening: _Listening, complaints: Complaints, stop: asyncio.Event
+) -> Outcome:
+    """Listen to a child until its end; it is told to stop where we are to stop, or are cancelled."""
+    watcher = asyncio.create_task(_close_when_stopped(child, stop))
     try:
         assert child.stdout is not None
-        assert child.stderr is not None
-        complaints = asyncio.create_task(_last_lines(child.stderr))
         while line := await child.stdout.readline():
             listening.take(line)
         code = await child.wait()
-        return listening.outcome_of(code, await complaints)
+        return listening.outcome_of(code, "" if listening.is_told else await complaints.last_line())
     finally:
         watcher.cancel()
         if child.returncode is None:
             _close(child)
             await child.wait()
+
+
+async def _begun(session: Session, plan: Plan, complaints: int) -> asyncio.subprocess.Process:
+    """Start the child, its standard error at `complaints`.
+
+    Raises ActionRefused where no command line can carry the names.
+    """
+    # The URL may hold a password: it travels in the environment, which other users cannot read, not as an argument.
+    environment = {**os.environ, "ECHOMQ_URL": session.address.url, "ECHOMQ_AUDIT": str(session.audit.path)}
+    try:
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            # -P: a file in the current folder must not stand in for a module of ours; handlers are looked for there
+            # last.
+            *("-P", "-m", "echomq_console", *arguments(session, plan)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=complaints,
+            env=environment,
+            start_new_session=True,  # a ctrl-c on the app's terminal is the app's, not the handler's
+            limit=_LINE_LIMIT,
+        )
+    except (OSError, ValueError) as error:  # a NUL in a name, or a name longer than a command line may be
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ActionRefused(f"the process that was to run the handler cannot be started: {reason}") from None
 
 
 def arguments(session: Session, plan: Plan) -> list[str]:
@@ -98,21 +118,25 @@ class _Listening:
     def take(self, line: bytes) -> None:
         """Take one line; what is no line of ours (a handler found the descriptor and wrote there) is passed over."""
         try:
-            said = json.loads(line)
-        except ValueError:
+            said = _read(json.loads(line))
+        except (LookupError, TypeError, ValueError, RecursionError):
             return
-        kind = said.get("event") if isinstance(said, dict) else None
-        if kind == "progress":
-            said.pop("event")
-            self._last = Progress(**said)
-            if self._on_progress is not None:
-                self._on_progress(self._last)
-        elif kind == "audit":
-            self._audit_id = said["audit_id"]
-            if self._on_audit is not None:
-                self._on_audit(self._audit_id)
-        elif kind == "outcome":
-            self._outcome = _outcome_of(said)
+        match said:
+            case Progress():
+                self._last = said
+                if self._on_progress is not None:
+                    self._on_progress(said)
+            case Outcome():
+                self._outcome = said
+            case str():
+                self._audit_id = said
+                if self._on_audit is not None:
+                    self._on_audit(said)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the child told its outcome."""
+        return self._outcome is not None
 
     def outcome_of(self, code: int, complaints: str) -> Outcome:
         """Say how it ended, also where the child did not."""
@@ -135,6 +159,18 @@ class _Listening:
             seconds=0.0,
             error=f"the process that ran the handler {how}: what it had not acknowledged is still pending",
         )
+
+
+def _read(said: Any) -> Progress | Outcome | str | None:
+    """Read a line's document; an audit id is text. Raises LookupError, TypeError or ValueError for what is none."""
+    match said["event"]:
+        case "progress":
+            return Progress(**{name: value for name, value in said.items() if name != "event"})
+        case "outcome":
+            return _outcome_of(said)
+        case "audit":
+            return str(said["audit_id"])
+    return None
 
 
 def _outcome_of(said: dict[str, Any]) -> Outcome:
@@ -162,13 +198,3 @@ async def _close_when_stopped(child: asyncio.subprocess.Process, stop: asyncio.E
 def _close(child: asyncio.subprocess.Process) -> None:
     if child.stdin is not None and not child.stdin.is_closing():
         child.stdin.close()
-
-
-async def _last_lines(stream: asyncio.StreamReader) -> str:
-    """Drain the child's standard error and keep its last line: a handler may print there for hours."""
-    tail = b""
-    while part := await stream.read(65536):
-        tail = (tail + part)[-4096:]
-    lines = [line for line in tail.decode("utf-8", "replace").splitlines() if line.strip()]
-    last = lines[-1] if lines else ""
-    return "".join(c if c.isprintable() else " " for c in last).removeprefix("echomq-console: ")

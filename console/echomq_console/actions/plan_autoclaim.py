@@ -63,8 +63,9 @@ async def plan_autoclaim(session: Session, target: Target, options: Options) -> 
 def _effects(session: Session, rows: list[PendingEntry], owners: dict[bytes, int], min_idle_ms: int) -> tuple[str, ...]:
     if not rows:
         return ("There is nothing to claim.",)
+    move = "moves" if len(rows) == 1 else "move"
     return (
-        f"About {entries(len(rows))} idle for {span(min_idle_ms)} or longer move from {owners_text(owners)}",
+        f"About {entries(len(rows))} idle for {span(min_idle_ms)} or longer {move} from {owners_text(owners)}",
         f"to {harmless(session.console_name, 60)}, that is: here. This recovers peers that do not come back.",
         f"Each counts one more delivery ({deliveries_text(rows)}) and is acknowledged when the handler says ok.",
         "What the handler refuses stays pending, in the console's own list.",
@@ -97,10 +98,11 @@ def _warnings(session: Session, now: GroupNow, owners: dict[bytes, int], min_idl
 
 def _commands(session: Session, target: Target, min_idle_ms: int, batch: int, pending: int) -> tuple[str, ...]:
     calls = max(1, -(-pending // batch))
-    claim = spelled(
-        "XAUTOCLAIM", target.stream, target.group, session.console_name, min_idle_ms, "<cursor>", "COUNT", batch
-    )
+    group, name = (target.stream, target.group), session.console_name
+    claim = spelled("XAUTOCLAIM", *group, name, min_idle_ms, "<cursor>", "COUNT", batch, "JUSTID")
+    count = spelled("XCLAIM", *group, name, 0, "<id>", "IDLE", 0, "RETRYCOUNT", "<count + 1>", "JUSTID")
     return (
         f"{claim}   (about {number(calls)} {'call' if calls == 1 else 'calls'}, to the end of the list)",
+        f"{count}   when its turn comes, if still the console's own",
         spelled("XACK", target.stream, target.group, "<id>") + "   after the handler's ok",
     )

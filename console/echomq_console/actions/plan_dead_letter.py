@@ -59,10 +59,11 @@ def _effects(
         return ("None of these entries is pending in this group.",)
     which = str(rows[0].id) if len(rows) == 1 else entries(len(rows))
     group = harmless(target.group, 60)
+    moves, is_, it, its = ("moves", "is", "it", "Its") if len(rows) == 1 else ("move", "are", "them", "Their")
     return (
-        f"{which} of {owners_text(owners)} moves to {harmless(dead_key, 120)}",
-        f"and is acknowledged in {group}: no consumer of {group} gets it again.",
-        f"Its delivery count, owner and the reason “{harmless(reason, 60)}” are kept with it.",
+        f"{which} of {owners_text(owners)} {moves} to {harmless(dead_key, 120)}",
+        f"and {is_} acknowledged in {group}: no consumer of {group} gets {it} again.",
+        f"{its} delivery count, owner and the reason “{harmless(reason, 60)}” are kept with {it}.",
     )
 
 

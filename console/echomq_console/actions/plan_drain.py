@@ -55,10 +55,11 @@ async def plan_drain(session: Session, target: Target, options: Options) -> Plan
 def _effects(target: Target, rows: list[PendingEntry], name: str) -> tuple[str, ...]:
     if not rows:
         return (f"{name} holds nothing that a drain would take.",)
+    are, their = ("is", "Its") if len(rows) == 1 else ("are", "Their")
     return (
-        f"{entries(len(rows))} of {name} are processed here, under its own name: this recovers {name} itself.",
+        f"{entries(len(rows))} of {name} {are} processed here, under its own name: this recovers {name} itself.",
         f"Each counts one more delivery ({deliveries_text(rows)}) and is acknowledged when the handler says ok.",
-        f"Their owner stays {name}; what the handler refuses stays pending.",
+        f"{their} owner stays {name}; what the handler refuses stays pending.",
     )
 
 

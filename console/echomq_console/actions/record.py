@@ -45,6 +45,20 @@ def write_before(audited: AuditedAction, rows: Sequence[PendingEntry]) -> None:
         audited.write("before", rows=[[str(r.id), json_bytes(r.consumer), r.idle_ms, r.delivery_count] for r in part])
 
 
+class Before:
+    """Writes rows down as they are, just before they change: those the plan had not shown, or showed otherwise."""
+
+    def __init__(self, audited: AuditedAction, shown: Sequence[PendingEntry]) -> None:
+        self._audited = audited
+        self._known = {row.id: (row.consumer, row.delivery_count) for row in shown}
+
+    def note(self, rows: Sequence[PendingEntry]) -> None:
+        """Take a look's rows. Raises AuditError."""
+        new = [row for row in rows if self._known.get(row.id) != (row.consumer, row.delivery_count)]
+        write_before(self._audited, new)
+        self._known |= {row.id: (row.consumer, row.delivery_count) for row in new}
+
+
 def write_outcome(audited: AuditedAction, outcome: Outcome) -> None:
     """Write how it ended. Raises AuditError."""
     audited.write("outcome", **outcome_document(outcome))

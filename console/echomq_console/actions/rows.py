@@ -16,28 +16,37 @@ PAGE = 1000
 
 
 async def pending_rows(
-    wire: Wire, stream: bytes, group: bytes, *, consumer: bytes | None = None, min_idle_ms: int | None = None
+    wire: Wire,
+    stream: bytes,
+    group: bytes,
+    *,
+    consumer: bytes | None = None,
+    min_idle_ms: int | None = None,
+    start: EntryId = ZERO,
+    most: int | None = None,
 ) -> AsyncIterator[tuple[PendingEntry, ...]]:
-    """Page through a pending list, ascending by id.
+    """Page through a pending list, ascending by id, from `start` on, `most` rows or all.
 
     The idle filter goes to the server only together with a consumer; over a whole group it would cost the server
     hundreds of milliseconds (seen on half a million rows), so there the rows are looked at here.
     """
-    start: EntryId = ZERO
     while True:
+        wanted = PAGE if most is None else min(PAGE, most)
         page = await wire.ask(
             commands.pending_range(
                 stream,
                 group,
                 start=start,
-                count=PAGE,
+                count=wanted,
                 consumer=consumer,
                 min_idle_ms=min_idle_ms if consumer is not None else None,
             )
         )
         if page:
             yield page
-        if len(page) < PAGE:
+        if most is not None:
+            most -= len(page)
+        if len(page) < wanted or most == 0:
             return
         start = page[-1].id.successor()
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from echomq_console.audit.log import AuditedAction, AuditError
-from echomq_console.engine import DeadLetter, autoclaim, dead_letter, drain, load_handler
+from echomq_console.engine import DeadLetter, autoclaim, dead_letter, drain
 from echomq_console.engine.errors import DeadLetterRefused, EngineError
 from echomq_console.engine.events import Event
 from echomq_console.engine.handlers import Handler
 from echomq_console.model.action import Outcome, Plan
+from echomq_console.model.entry_id import EntryId
 from echomq_console.server.errors import ServerError
+from echomq_console.server.wire import Wire
 
 from . import record
 from .catalogue import ACTIONS
+from .contained import contained_handler
+from .rows import pending_rows
 from .session import ActionRefused, Session
 from .tally import OnEvent, OnProgress, Tally
+
+_SLACK_MS = 1_000
+"""What is so little younger than min-idle when it is looked at may be old enough when it is claimed."""
 
 Road = Callable[[Session, Plan, Tally, AuditedAction, asyncio.Event], Awaitable[None]]
 
@@ -62,6 +70,7 @@ async def run_here(
 
 async def _run_drain(session: Session, plan: Plan, tally: Tally, audited: AuditedAction, stop: asyncio.Event) -> None:
     assert plan.target.consumer is not None
+    await _note_before_drain(session, plan, audited, plan.target.consumer)
     report = await drain(
         session.address,
         stream=plan.target.stream,
@@ -80,10 +89,14 @@ async def _run_drain(session: Session, plan: Plan, tally: Tally, audited: Audite
 async def _run_autoclaim(
     session: Session, plan: Plan, tally: Tally, audited: AuditedAction, stop: asyncio.Event
 ) -> None:
-    """Follow the cursor once around the list: one call, then the next where it left off."""
+    """Follow the cursor once around the list: one call, then the next where it left off.
+
+    A claim tells no previous owner, so a page is looked at before each call.
+    """
     handler, cursor = _require_handler(plan), "0-0"
-    listener = _Listener(tally, audited, stop)
+    listener, before = _Listener(tally, audited, stop), record.Before(audited, plan.before)
     while not stop.is_set():
+        await _note_before_claim(session, plan, before, cursor)
         report = await autoclaim(
             session.address,
             stream=plan.target.stream,
@@ -102,6 +115,36 @@ async def _run_autoclaim(
         cursor = report.cursor
         if cursor == "0-0":
             return
+
+
+async def _note_before_drain(session: Session, plan: Plan, audited: AuditedAction, name: bytes) -> None:
+    """Write down what became old enough since the plan was made, before it changes. Raises AuditError."""
+    before, target = record.Before(audited, plan.before), plan.target
+    async with _looking(session) as wire:
+        async for page in pending_rows(
+            wire, target.stream, target.group, consumer=name, min_idle_ms=_min_idle_ms(session, plan) or None
+        ):
+            before.note(page)
+
+
+async def _note_before_claim(session: Session, plan: Plan, before: record.Before, cursor: str) -> None:
+    """Write down the rows the next XAUTOCLAIM may take, as they are: it looks at ten times its COUNT."""
+    left, least_idle_ms = plan.options.batch * 10, _min_idle_ms(session, plan) - _SLACK_MS
+    async with _looking(session) as wire:
+        async for page in pending_rows(
+            wire, plan.target.stream, plan.target.group, start=EntryId.parse(cursor), most=left
+        ):
+            before.note([row for row in page if row.idle_ms >= least_idle_ms])
+
+
+@contextlib.asynccontextmanager
+async def _looking(session: Session) -> AsyncIterator[Wire]:
+    """A connection of the run's own: it may run in another event loop than the plan was made in."""
+    wire = Wire(session.address, read_only=True)
+    try:
+        yield wire
+    finally:
+        await wire.close()
 
 
 async def _run_dead_letter(
@@ -160,7 +203,7 @@ class _Listener:
 def _require_handler(plan: Plan) -> Handler:
     if not plan.options.handler:
         raise ActionRefused("name a handler first: module:function, or exec:PROGRAM ARG ...")
-    return load_handler(plan.options.handler)
+    return contained_handler(plan.options.handler)
 
 
 def _min_idle_ms(session: Session, plan: Plan) -> int:

@@ -42,7 +42,7 @@ class Session:
     @property
     def console_name(self) -> bytes:
         """The consumer name this console claims to: `console-<login>@<host>`."""
-        return f"console-{self.actor}".encode()
+        return f"console-{self.actor}".encode("utf-8", "surrogateescape")
 
     def require_writable(self) -> None:
         """Raise ActionRefused where this console was started read-only."""

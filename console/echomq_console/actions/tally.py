@@ -35,7 +35,7 @@ class Tally:
     dead_lettered: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
-    _written: int = 0
+    _written: tuple[int, int, frozenset[str]] = (0, 0, frozenset())
 
     def listen(self, event: Event) -> None:
         """Take one event of the engine."""
@@ -92,8 +92,10 @@ class Tally:
         return tuple(Skipped(entry_id, why) for entry_id, why in self.skipped.items())
 
     def write_batch(self, audited: AuditedAction) -> None:
-        """Write what was settled since the last batch. Raises AuditError."""
-        settled = len(self.done) + len(self.dead_lettered)
-        if settled > self._written:
-            audited.write("batch", settled=settled, failed=len(self.failures))
-            self._written = settled
+        """Write what became of which entries since the last batch. Raises AuditError."""
+        done, dead, failed = self._written
+        written = (len(self.done), len(self.dead_lettered), frozenset(self.failures))
+        if written != self._written:
+            new = [entry_id for entry_id in self.failures if entry_id not in failed]
+            audited.write("batch", done=self.done[done:], dead_lettered=self.dead_lettered[dead:], failed=new)
+            self._written = written

@@ -34,15 +34,25 @@ def deliveries_text(rows: Sequence[PendingEntry]) -> str:
 
 def often_delivered(rows: Sequence[PendingEntry], limit: int, max_attempts: int | None) -> list[str]:
     """Warn of entries that were delivered often: one of them may be what breaks its handler."""
-    often = sum(row.delivery_count >= limit for row in rows)
-    if not often:
-        return []
-    past = 0 if max_attempts is None else sum(row.delivery_count >= max_attempts for row in rows)
-    if past == often:
-        return [f"{entries(past)} reached {max_attempts} deliveries: moved to the dead letters, no handler sees them"]
-    advice = "" if max_attempts is not None else " (--max-attempts N moves such entries to the dead letters instead)"
-    were = "was" if often == 1 else "were"
-    return [f"{entries(often)} {were} delivered {limit} times or more: look at the payload first{advice}"]
+    past, often = 0, 0
+    for row in rows:
+        if max_attempts is not None and row.delivery_count >= max_attempts:
+            past += 1
+        elif row.delivery_count >= limit:
+            often += 1
+    warnings = []
+    if past:
+        them = "it" if past == 1 else "them"
+        warnings.append(
+            f"{entries(past)} reached {max_attempts} deliveries: moved to the dead letters, no handler sees {them}"
+        )
+    if often:
+        were = "was" if often == 1 else "were"
+        advice = (
+            "" if max_attempts is not None else " (--max-attempts N moves such entries to the dead letters instead)"
+        )
+        warnings.append(f"{entries(often)} {were} delivered {limit} times or more: look at the payload first{advice}")
+    return warnings
 
 
 def still_reading(consumers: Mapping[bytes, ConsumerState], name: bytes, job_ms: int) -> bool | None:

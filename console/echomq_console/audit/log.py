@@ -1,7 +1,8 @@
 """The audit log: JSON lines, appended and synced before and after every change; mode 0600, rotated by size.
 
 One action is several lines that share an `audit_id`: `intent` (with the plan), `before` (the rows as they were),
-`batch` (what happened to which entries) and `outcome`. Payloads are never stored.
+`batch` (what happened to which entries) and `outcome`. Payloads are never stored. Every line is plain ASCII: a
+name with escape sequences in it does nothing to the terminal that shows the file.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -62,27 +64,37 @@ class AuditLog:
     def append(self, line: dict[str, Any]) -> None:
         """Append one line and wait until it is on the disk. Raises AuditError."""
         said = {"at": self._now().isoformat(timespec="milliseconds"), **line}
-        text = json.dumps(said, ensure_ascii=False, separators=(",", ":")) + "\n"
+        text = json.dumps(said, separators=(",", ":")) + "\n"
         with self._explained("written"), self._open() as descriptor:
-            _write_all(descriptor, text.encode("utf-8", "backslashreplace"))
+            torn = not _ends_a_line(descriptor)  # a crash or a full disk cut the last line: it must not spoil this one
+            _write_all(descriptor, (b"\n" if torn else b"") + text.encode("ascii"))
             os.fsync(descriptor)
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Read every line, oldest first, set-aside files included; a torn last line is passed over."""
         with self._explained("read"):
-            files = [*sorted(self.path.parent.glob(f"{self.path.stem}-*.jsonl")), self.path]
-            texts = [file.read_text("utf-8", "replace") for file in files if file.exists()]
+            texts = [file.read_text("utf-8", "replace") for file in (*self._set_aside(), self.path) if file.exists()]
         for text in texts:
-            for line in text.splitlines():
+            for line in text.split("\n"):
                 try:
-                    yield json.loads(line)
+                    said = json.loads(line)
                 except ValueError:
                     continue
+                if isinstance(said, dict):
+                    yield said
+
+    def _set_aside(self) -> list[Path]:
+        """The files that were set aside, oldest first."""
+        if not self.path.parent.is_dir():
+            return []
+        name = re.compile(re.escape(self.path.stem) + r"-\d{8}T\d{12}(\.\d+)?\.jsonl")
+        found = [file for file in self.path.parent.iterdir() if name.fullmatch(file.name)]
+        return sorted(found, key=lambda file: file.name.removesuffix(".jsonl"))
 
     @contextmanager
     def _open(self) -> Iterator[int]:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield descriptor
@@ -91,8 +103,21 @@ class AuditLog:
 
     def _rotate(self) -> None:
         with self._explained("rotated"):
-            if self.path.exists() and self.path.stat().st_size > ROTATE_BYTES:
-                self.path.rename(self.path.with_name(f"{self.path.stem}-{self._now():%Y%m%dT%H%M%S%f}.jsonl"))
+            if not self.path.exists() or self.path.stat().st_size <= ROTATE_BYTES:
+                return
+            with self._open() as descriptor:  # locked: of two consoles that come here at once, one sets it aside
+                ours = os.fstat(descriptor)
+                if ours.st_size > ROTATE_BYTES and self.path.exists() and os.path.samestat(ours, self.path.stat()):
+                    self.path.rename(self._free_name())
+
+    def _free_name(self) -> Path:
+        """A dated name that no file has: setting aside never overwrites."""
+        name = f"{self.path.stem}-{self._now():%Y%m%dT%H%M%S%f}"
+        free, number = self.path.with_name(f"{name}.jsonl"), 0
+        while free.exists():
+            number += 1
+            free = self.path.with_name(f"{name}.{number:04}.jsonl")
+        return free
 
     @contextmanager
     def _explained(self, what: str) -> Iterator[None]:
@@ -104,6 +129,11 @@ class AuditLog:
                 f"the audit log {self.path} cannot be {what} ({reason}): nothing is changed without it; "
                 "make room or permission there, or name another file in ECHOMQ_AUDIT"
             ) from None
+
+
+def _ends_a_line(descriptor: int) -> bool:
+    size = os.fstat(descriptor).st_size
+    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -9,6 +9,7 @@ from echomq_console.model.snapshot import ConsumerState, GroupState, HeldRows, S
 from echomq_console.model.text import harmless, number
 from echomq_widgets.views import Bar, Cell, Column, HistogramView, Row, TableView
 
+from .names import name_text, words
 from .numbers import UNKNOWN, age_cell, count_cell
 from .states import condition_sign
 
@@ -37,7 +38,7 @@ def consumers_view(snapshot: Snapshot, group: GroupState, thresholds: Thresholds
     known = [(condition_of(c, group, thresholds, now_ms=now_ms), c) for c in group.consumers]
     known.sort(key=lambda pair: (_WORST.index(pair[0]), -pair[1].pending, pair[1].name))
     rows = tuple(_row(consumer, condition, _held(group, consumer), now_ms, thresholds) for condition, consumer in known)
-    empty = group.problem or "no consumer ever read through this group"
+    empty = words(group.problem or "no consumer ever read through this group")
     return TableView(COLUMNS, rows, empty=(Cell(empty, "dim"),))
 
 
@@ -88,7 +89,7 @@ def _row(
     often = held is not None and held.max_delivery_count >= thresholds.poison_deliveries
     nothing = Cell("–", "dim")
     cells = (
-        Cell(harmless(consumer.name), bold=condition is ConsumerCondition.GONE),
+        Cell(name_text(consumer.name), bold=condition is ConsumerCondition.GONE),
         condition_sign(condition).cell(),
         count_cell(consumer.pending),
         nothing

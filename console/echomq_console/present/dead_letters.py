@@ -8,6 +8,7 @@ from echomq_console.model.dead_letter import DeadLetterEntry
 from echomq_console.model.text import harmless
 from echomq_widgets.views import Cell, Column, Row, TableView
 
+from .names import name_text
 from .numbers import ago, count_cell
 from .pending import preview
 
@@ -37,11 +38,11 @@ def _row(entry: DeadLetterEntry, now_ms: int) -> Row:
     said = entry.provenance
     cells = (
         Cell(str(said.entry_id)),
-        Cell(harmless(said.group)),
-        Cell(harmless(said.consumer)),
+        Cell(name_text(said.group)),
+        Cell(name_text(said.consumer)),
         count_cell(said.attempts),
         Cell(ago(now_ms, said.at_ms), "dim"),
-        Cell(harmless(said.by), "dim"),
+        Cell(name_text(said.by), "dim"),
         Cell(harmless(said.reason, 200)),
         Cell(preview(entry.original), "dim"),
     )

@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import islice
 
 from echomq_console.model.dead_letter import Provenance
 from echomq_console.model.entry import Pairs, branded_id_of
 from echomq_console.model.entry_id import EntryId
-from echomq_console.model.text import duration, harmless, number
+from echomq_console.model.text import harmless, number
 from echomq_console.observe.look import Holding, Standing
 from echomq_widgets.views import Cell, Line, TextView
 
-from .numbers import ago
+from .json_layout import laid_out
+from .names import name_text
+from .numbers import ago, short_number, span
+
+FIELDS = 1000
+"""Fields that are shown; that there are more is said."""
+
+JSON_LINES = 400
+"""Lines of a JSON value that are shown; that there are more is said."""
 
 VALUE_LIMIT = 4000
 """Characters of a value that are shown; what is longer says how long it is."""
@@ -22,9 +31,11 @@ VALUE_LIMIT = 4000
 def pairs_text(pairs: Pairs) -> TextView:
     """Every pair, in order, repeated names included; JSON values laid out, everything else as it is, harmless."""
     lines: list[Line] = []
-    for name, value in pairs:
+    for name, value in pairs[:FIELDS]:
         lines.append((Cell(harmless(name, 200), "accent", bold=True), Cell(f"  {_size(value)}", "dim")))
         lines += [(Cell(f"  {line}"),) for line in _value_lines(value)]
+    if len(pairs) > FIELDS:
+        lines.append((Cell(f"… and {number(len(pairs) - FIELDS)} more fields", "dim"),))
     return TextView(tuple(lines) or ((Cell("no fields", "dim"),),))
 
 
@@ -56,30 +67,30 @@ def provenance_text(entry_id: EntryId, said: Provenance, now_ms: int) -> TextVie
     fields = (
         ("dead letter", str(entry_id)),
         ("original entry", str(said.entry_id)),
-        ("stream", harmless(said.stream)),
-        ("group", harmless(said.group)),
-        ("owner then", harmless(said.consumer)),
-        ("deliveries", number(said.attempts)),
-        ("idle then", duration(said.idle_ms)),
+        ("stream", name_text(said.stream)),
+        ("group", name_text(said.group)),
+        ("owner then", name_text(said.consumer)),
+        ("deliveries", short_number(said.attempts)),
+        ("idle then", span(said.idle_ms)),
         ("reason", harmless(said.reason, 1000)),
-        ("moved by", harmless(said.by)),
+        ("moved by", name_text(said.by)),
         ("moved", _moment(said.at_ms, now_ms)),
     )
     return TextView(tuple((Cell(f"{name}  ", "dim"), Cell(value)) for name, value in fields))
 
 
 def _holding_lines(holding: Holding) -> list[Line]:
-    group = harmless(holding.group, 60)
+    group = name_text(holding.group)
     if holding.row is None:
         waits = holding.standing is Standing.NOT_DELIVERED
         sign = Cell("  ○ ", "dim") if waits else Cell("  ● ", "good")
         return [(sign, Cell(group, bold=True), Cell(f"  {holding.standing.value}"))]
     row = holding.row
     return [
-        (Cell("  ▲ ", "warn"), Cell(group, bold=True), Cell(f"  pending with {harmless(row.consumer, 60)}")),
+        (Cell("  ▲ ", "warn"), Cell(group, bold=True), Cell(f"  pending with {name_text(row.consumer)}")),
         (
             Cell(
-                f"      idle {duration(row.idle_ms)}, delivered {number(row.delivery_count)} "
+                f"      idle {span(row.idle_ms)}, delivered {short_number(row.delivery_count)} "
                 f"{'time' if row.delivery_count == 1 else 'times'}",
                 "dim",
             ),
@@ -97,15 +108,18 @@ def _value_lines(value: bytes) -> list[str]:
 
 
 def _json_lines(value: bytes) -> list[str] | None:
-    """Lay JSON out, every line made harmless; None for anything that is no object or array."""
+    """Lay JSON out, every line made harmless; None for anything that is no object or array.
+
+    Only the space between the tokens changes: repeated keys stay, and numbers are spelled as they came.
+    """
     try:
-        parsed = json.loads(value)
+        text = value.decode("utf-8")
+        if not isinstance(json.loads(text), dict | list):
+            return None
     except (ValueError, RecursionError):
         return None
-    if not isinstance(parsed, dict | list):
-        return None
-    lines = json.dumps(parsed, indent=2, ensure_ascii=False).split("\n")[:400]
-    return [" " * (len(line) - len(line.lstrip(" "))) + harmless(line.lstrip(" "), 1000) for line in lines]
+    lines = [f"{'  ' * depth}{harmless(line, 1000)}" for depth, line in islice(laid_out(text), JSON_LINES + 1)]
+    return lines if len(lines) <= JSON_LINES else [*lines[:-1], f"… (cut: {number(len(value))} bytes in all)"]
 
 
 def _size(value: bytes) -> str:
@@ -116,5 +130,5 @@ def _moment(unix_ms: int, now_ms: int) -> str:
     try:
         text = datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (OverflowError, ValueError, OSError):
-        return f"{unix_ms} ms (no moment a calendar knows)"
+        return f"{short_number(unix_ms)} ms (no moment a calendar knows)"
     return f"{text}, {ago(now_ms, unix_ms)}"

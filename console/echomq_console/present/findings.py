@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from echomq_console.model.finding import Finding
+from echomq_console.model.snapshot import GroupState
 from echomq_console.model.text import duration, number
-from echomq_widgets.views import Cell, Line, TextView
+from echomq_widgets.lines import crop_line, line_width
+from echomq_widgets.views import Cell, HeaderView, Line, TextView
 
+from .names import command_text, words
 from .states import severity_sign
 
 RECOVERY_KEYS: Mapping[str, tuple[str, str]] = {
@@ -46,30 +49,38 @@ def finding_text(finding: Finding) -> TextView:
     if finding.warning:
         lines.append((Cell("  ! ", "warn", bold=True), Cell(finding.warning, "warn")))
     if finding.recovery.command:
-        lines.append((Cell("  $ ", "dim"), Cell(finding.recovery.command, "accent")))
+        lines.append((Cell("  $ ", "dim"), Cell(command_text(finding.recovery.command), "accent")))
     return TextView(tuple(lines))
 
 
-def findings_text(title: str, findings: Sequence[Finding], *, keys: bool = True) -> TextView:
-    """What stands below the groups: the group under the cursor, and what is wrong with it."""
+def nothing_found(group: GroupState | None) -> Line:
+    """What is said of a group without findings: that is good news only where it was looked at."""
+    if group is None:
+        return (Cell("✕ ", "bad", bold=True), Cell("This group is not on the server any more."))
+    if group.problem is not None:
+        return (Cell("? ", "unknown"), Cell(f"Not known: {words(group.problem)}"))
+    return (Cell("● ", "good"), Cell("Nothing is stuck here."))
+
+
+def findings_text(title: str, findings: Sequence[Finding], nothing: Line, *, keys: bool = True) -> TextView:
+    """What stands below the groups: the group under the cursor, and what is wrong with it, or else `nothing`."""
     lines: list[Line] = [(Cell(title, bold=True),)]
     for finding in findings:
         lines += finding_lines(finding, keys=keys)
-    if not findings:
-        lines.append((Cell("● ", "good"), Cell("Nothing is stuck here.", "plain")))
-    return TextView(tuple(lines))
+    return TextView(tuple(lines) if findings else (*lines, nothing))
 
 
-def folded(findings: Sequence[Finding]) -> Line:
-    """The worst finding in one line, for a small screen."""
+def folded(findings: Sequence[Finding], nothing: Line, width: int, *, keys: bool = True) -> HeaderView:
+    """The worst finding in one line of `width` cells, its key always in sight; `nothing` where there is none."""
     if not findings:
-        return (Cell("● Nothing is stuck here.", "good"),)
+        return HeaderView((Cell(" "), *nothing))
     first = findings[0]
     sign = severity_sign(first.severity)
-    key = RECOVERY_KEYS.get(first.recovery.action)
+    key = RECOVERY_KEYS.get(first.recovery.action) if keys else None
     more = f" (+{len(findings) - 1} more)" if len(findings) > 1 else ""
-    hint = (Cell(f" {key[0]} {key[1]}", "accent", bold=True),) if key else ()
-    return (Cell(f"{sign.sign} ", sign.tone, bold=True), Cell(first.headline + more), *hint)
+    hint = (Cell(f"   {key[0]} {key[1]}", "accent", bold=True),) if key else ()
+    left = (Cell(f" {sign.sign} ", sign.tone, bold=True), Cell(first.headline + more))
+    return HeaderView((*crop_line(left, width - line_width(hint) - 1), *hint))
 
 
 def _name(key: str) -> str:

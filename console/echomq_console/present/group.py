@@ -50,5 +50,5 @@ def tabs_line(chosen: str, counts: Mapping[str, int | None], consumer: bytes | N
         cells += [Cell(f" {index}", "dim"), Cell(shown, "accent" if name == chosen else "plain", bold=name == chosen)]
     right: tuple[Cell, ...] = ()
     if chosen == "pending" and consumer is not None:
-        right = (Cell(f"only {harmless(consumer, 40)} · Esc: everybody ", "warn"),)
+        right = (Cell("Esc: everybody · ", "warn"), Cell(f"only {harmless(consumer, 40)} ", "warn"))
     return HeaderView(tuple(cells), right)

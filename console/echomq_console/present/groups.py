@@ -15,7 +15,7 @@ from echomq_console.observe.history import GroupRates, History
 from echomq_widgets.sparkline import spark
 from echomq_widgets.views import Cell, Column, Line, Row, TableView
 
-from .names import group_label
+from .names import group_label, stream_label
 from .numbers import UNKNOWN, age_cell, count_cell, rate_cell
 from .states import ORDER, health_sign
 
@@ -24,13 +24,13 @@ GroupKey = tuple[bytes, bytes]
 COLUMNS = (
     Column("health", "health", 9, sortable=True),
     Column("group", "stream › group", 22, flex=True, sortable=True),
-    Column("lag", "lag", 8, "right", drop=3, sortable=True),
-    Column("pending", "pending", 8, "right", sortable=True),
+    Column("lag", "lag", 7, "right", drop=3, sortable=True),
+    Column("pending", "pending", 7, "right", sortable=True),
     Column("idle", "longest idle", 12, "right", sortable=True),
     Column("deliveries", "deliv", 5, "right", sortable=True),
     Column("consumers", "consumers", 13, drop=1),
-    Column("in", "in/s", 6, "right", drop=5, sortable=True),
-    Column("acked", "ack/s", 6, "right", drop=4, sortable=True),
+    Column("in", "in/s", 5, "right", drop=5, sortable=True),
+    Column("acked", "ack/s", 5, "right", drop=4, sortable=True),
     Column("trend", "pending", 8, drop=6),
 )
 TREND = 8
@@ -124,6 +124,20 @@ def summary_line(snapshot: Snapshot, findings: Sequence[Finding]) -> Line:
     return tuple(cells)
 
 
+def vanished_lines(snapshot: Snapshot, most: int = 20) -> tuple[Line, ...]:
+    """The groups, and streams without groups, that were here and are not any more: each by name."""
+    gone = snapshot.vanished
+    with_groups = {each.stream for each in gone if each.group is not None}
+    named = [each for each in gone if each.group is not None or each.stream not in with_groups]
+    lines: list[Line] = [(Cell(f"✕ {len(named)} gone from this server:", "warn", bold=True),)]
+    for each in named[:most]:
+        name = stream_label(each.stream) if each.group is None else group_label(each.stream, each.group)
+        lines.append((Cell(f"  {name}"), Cell(f"  {duration(snapshot.taken_at_ms - each.at_ms)} ago", "dim")))
+    if len(named) > most:
+        lines.append((Cell(f"  and {len(named) - most} more", "dim"),))
+    return tuple(lines)
+
+
 def _row(line: GroupLine, thresholds: Thresholds) -> Row:
     group = line.group
     idle = group.longest_idle_ms(line.now_ms)
@@ -168,8 +182,9 @@ def _lag_cell(group: GroupState) -> Cell:
 
 
 def _worst_first(line: GroupLine) -> tuple[int, int, bytes, bytes]:
-    idle = line.group.longest_idle_ms(line.now_ms)
-    return ORDER.index(line.health), -(idle or 0), *line.key
+    """Among groups that are well the names decide: their idle times come and go, and rows must not dance."""
+    idle = 0 if line.health is Health.WELL else line.group.longest_idle_ms(line.now_ms) or 0
+    return ORDER.index(line.health), -idle, *line.key
 
 
 def _known(value: float | None) -> float:

@@ -9,6 +9,8 @@ from echomq_console.model.snapshot import ServerIdentity
 from echomq_console.model.text import duration, exact_duration, harmless
 from echomq_widgets.views import Cell, HeaderView, Line
 
+from .names import words
+
 STALE_MS = 5_000
 """A picture older than this is said to be old, loudly."""
 
@@ -47,10 +49,10 @@ def trouble_line(link: Link) -> Line | None:
     """What is wrong with the way to the server, in one line; None where nothing is."""
     if link.error is not None:
         seen = "" if link.picture_age_ms is None else f"   this picture is {duration(link.picture_age_ms)} old"
-        return (Cell(f"✕ {harmless(link.error, 300)}", "bad", bold=True), Cell(f"{seen}   trying again", "warn"))
+        return (Cell(f"✕ {words(link.error)}", "bad", bold=True), Cell(f"{seen}   trying again", "warn"))
     if link.problems:
         more = f"   (+{len(link.problems) - 1} more)" if len(link.problems) > 1 else ""
-        return (Cell(f"◆ {link.problems[0]}{more}", "warn"),)
+        return (Cell(f"◆ {words(link.problems[0])}{more}", "warn"),)
     return None
 
 

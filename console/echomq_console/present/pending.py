@@ -11,6 +11,7 @@ from echomq_console.model.snapshot import PendingEntry
 from echomq_console.model.text import harmless
 from echomq_widgets.views import Cell, Column, Row, TableView
 
+from .names import name_text
 from .numbers import age_cell, ago, count_cell
 
 COLUMNS = (
@@ -22,6 +23,9 @@ COLUMNS = (
     Column("deliveries", "deliv", 5, "right"),
     Column("payload", "payload", 16, flex=True, drop=2),
 )
+
+_MOST_FIELDS = 8
+_LEAST = 4
 
 
 def pending_view(
@@ -49,8 +53,15 @@ def preview(pairs: Pairs, limit: int = 240) -> str:
     rest = [pair for pair in pairs if not (pair[0] == b"id" and branded_id_of((pair,)) is not None)]
     if len(rest) == 1:
         return harmless(rest[0][1], limit)
-    text = " ".join(f"{harmless(name, 40)}={harmless(value, limit)}" for name, value in rest[:8])
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    text, more = "", len(rest) > _MOST_FIELDS
+    for name, value in rest[:_MOST_FIELDS]:
+        left = limit - len(text) - len(" =")
+        if left < _LEAST:
+            more = True
+            break
+        shown = harmless(name, min(40, left))
+        text += f"{' ' if text else ''}{shown}={harmless(value, max(1, left - len(shown)))}"
+    return f"{text} …" if more else text
 
 
 def _row(row: PendingEntry, bodies: Mapping[EntryId, StreamEntry | None], now_ms: int, thresholds: Thresholds) -> Row:
@@ -67,7 +78,7 @@ def _row(row: PendingEntry, bodies: Mapping[EntryId, StreamEntry | None], now_ms
         Cell(str(row.id)),
         Cell(str(branded)) if branded is not None else Cell("–", "dim"),
         Cell(ago(now_ms, minted_ms), "dim"),
-        Cell(harmless(row.consumer)),
+        Cell(name_text(row.consumer)),
         age_cell(row.idle_ms, "bad" if overdue else "plain"),
         count_cell(row.delivery_count, "bad" if often else "plain"),
         payload,

@@ -6,7 +6,7 @@ from echomq_console.model.action import Outcome, Plan, Progress
 from echomq_console.model.text import harmless, number
 from echomq_widgets.views import Cell, Line, PlanView, ProgressView, TableView
 
-from .names import group_label
+from .names import command_text, group_label, words
 from .pending import pending_view
 
 TITLES = {"drain": "Drain", "autoclaim": "Autoclaim", "dead-letter": "Dead-letter"}
@@ -26,7 +26,7 @@ def plan_view(plan: Plan, *, needs_handler: bool = False) -> PlanView:
         summary=tuple(summary),
         warnings=plan.warnings,
         reassurances=plan.reassurances,
-        commands=plan.commands,
+        commands=tuple(map(command_text, plan.commands)),
         sample=_sample(plan),
         count=plan.count,
         ask="count" if plan.needs_count else "confirm",
@@ -53,7 +53,7 @@ def progress_view(plan: Plan, progress: Progress, log: tuple[str, ...] = ()) -> 
         done=settled,
         total=max(plan.count, settled),
         counts=counts,
-        log=tuple((Cell(line, "dim"),) for line in log),
+        log=tuple((Cell(words(line), "dim"),) for line in log),
     )
 
 
@@ -62,7 +62,7 @@ def outcome_lines(outcome: Outcome) -> tuple[Line, ...]:
     verb = "moved to the dead letters" if outcome.action == "dead-letter" else "processed and acknowledged"
     lines: list[Line] = [
         (
-            Cell("✓ " if not outcome.error and not outcome.failed else "◆ ", "good" if not outcome.error else "warn"),
+            Cell("✓ ", "good") if not outcome.error and not outcome.failed else Cell("◆ ", "warn"),
             Cell(f"{_entries(outcome.done)} {verb}", bold=True),
         )
     ]
@@ -70,15 +70,14 @@ def outcome_lines(outcome: Outcome) -> tuple[Line, ...]:
         lines.append((Cell(f"  {_entries(outcome.dead_lettered)} moved to the dead letters", "warn"),))
     if outcome.failed:
         first = outcome.failures[0] if outcome.failures else None
-        reason = f": {first.id} said “{harmless(first.why, 120)}”" if first else ""
+        reason = f": {first.id} said “{words(first.why, 120)}”" if first else ""
         lines.append((Cell(f"  {_entries(outcome.failed)} failed, still pending{reason}", "bad"),))
     if outcome.skipped:
-        first_skipped = outcome.skipped[0]
-        lines.append(
-            (Cell(f"  {_entries(len(outcome.skipped))} left alone: {first_skipped.id} {first_skipped.why}", "dim"),)
-        )
+        left = outcome.skipped[0]
+        why = words(left.why, 200)
+        lines.append((Cell(f"  {_entries(len(outcome.skipped))} left alone: {left.id} {why}", "dim"),))
     if outcome.error:
-        lines.append((Cell("  ended early: ", "bad", bold=True), Cell(harmless(outcome.error, 300), "bad")))
+        lines.append((Cell("  ended early: ", "bad", bold=True), Cell(words(outcome.error), "bad")))
     lines.append((Cell(f"  audit {outcome.audit_id}", "dim"),))
     return tuple(lines)
 

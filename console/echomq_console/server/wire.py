@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import hiredis
-from redis.asyncio import Redis
+from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from .address import Address
@@ -26,7 +27,7 @@ Arg: TypeAlias = bytes | str | int
 Reply: TypeAlias = Any
 """A raw reply: None, an int, bytes, or a list of replies; inside a list also a ServerError."""
 
-Client: TypeAlias = "Redis"
+Client: TypeAlias = "Redis | RedisCluster"
 """What a program hands to the engine: a client of the `redis` package; the engine takes its own connections from it."""
 
 DEADLINE = 5.0
@@ -51,7 +52,8 @@ class Wire:
     """One connection. `call` and `pipeline` may be used by several tasks: each round trip has the wire to itself.
 
     It opens itself at the first use, and again after it was lost; what was under way then raises Unreachable and is
-    not sent again. `read_only` lets only looking pass, before a byte is sent.
+    not sent again. `read_only` lets only looking pass, before a byte is sent. `key`: on a cluster, its key: it
+    connects to the node that holds it, found anew at every opening.
     """
 
     def __init__(
@@ -61,10 +63,17 @@ class Wire:
         name: str | None = None,
         deadline: float = DEADLINE,
         read_only: bool = False,
+        key: bytes = b"",
     ) -> None:
-        pool: ConnectionPool = source.pool() if isinstance(source, Address) else source.connection_pool
-        self._pool = pool
-        self.address = source.shown if isinstance(source, Address) else _pool_address(pool)
+        self._cluster = source if isinstance(source, RedisCluster) else None
+        self._key = key
+        self._pool: ConnectionPool | None = None
+        self.address = "the cluster"
+        if isinstance(source, Address):
+            self._pool, self.address = source.pool(), source.shown
+        elif not isinstance(source, RedisCluster):
+            self._pool = source.connection_pool
+            self.address = _pool_address(source.connection_pool)
         self.name = name
         self.deadline = deadline
         self.read_only = read_only
@@ -169,7 +178,12 @@ class Wire:
         if self.is_open:
             return
         await self.close()
-        connection = _private_connection(self._pool)
+        try:
+            async with asyncio.timeout(self.deadline):
+                pool = self._pool or await self._node()
+        except (RedisError, OSError, TimeoutError) as error:
+            raise translate(error, address=self.address) from None
+        connection = _private_connection(pool)
         try:
             async with asyncio.timeout(self.deadline):
                 await connection.connect()  # type: ignore[no-untyped-call]
@@ -185,6 +199,17 @@ class Wire:
         except BaseException:
             await _quietly_disconnect(connection)  # cancelled: an answer may still be on its way
             raise
+
+    async def _node(self) -> ConnectionPool:
+        """Find the node of a cluster that holds the key now: after a failover or a move it is another one."""
+        assert self._cluster is not None
+        await self._cluster.initialize()
+        await self._cluster.nodes_manager.initialize()
+        node = self._cluster.get_node_from_key(self._key)  # type: ignore[arg-type]  # it takes bytes as well
+        if node is None:
+            raise RedisConnectionError("no node holds the key")
+        self.address = f"redis://{node.host}:{node.port}"
+        return ConnectionPool(connection_class=node.connection_class, **node.connection_kwargs)
 
     async def _introduce(self, name: str) -> None:
         """Tell the server our name; a user without that permission stays anonymous."""

@@ -75,7 +75,8 @@ class Act:
             view = progress_view(plan, self._progress or nothing_yet, tuple(self._log))
             dialog.show(replace(view, finished=True, outcome=lines))
         else:
-            self._app.notify("".join(cell.text for cell in lines[0]), title=plan.action, markup=False)
+            said = "\n".join("".join(cell.text for cell in line) for line in lines)
+            self._app.notify(said, title=plan.action, timeout=12, markup=False)
 
     def _take_progress(self, progress: Progress) -> None:
         self._progress = progress

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -15,17 +17,22 @@ from textual.worker import Worker, WorkerState
 from echomq_console.model.finding import Thresholds
 from echomq_console.model.text import harmless
 from echomq_console.present.header import Link
+from echomq_widgets.plan_dialog import PlanDialog
 from echomq_widgets.progress_dialog import ProgressDialog
 
-from .base import ConsoleScreen
+from .base import READ_ONLY, ConsoleScreen
 from .groups import GroupsScreen
 from .messages import ActionWanted, EntryWanted, RefreshWanted
 from .picture import Picture
 from .theme import THEME
 
 if TYPE_CHECKING:
+    from echomq_console.model.entry_id import EntryId
+    from echomq_widgets.views import TextView
+
     from .acting import Act
     from .desk import Desk
+    from .entry import Look
 
 PERIOD = 1.0
 """Seconds between polls."""
@@ -67,6 +74,8 @@ class ConsoleApp(App[int]):
         self.register_theme(THEME)
         self.theme = THEME.name
         self.push_screen(GroupsScreen(self._start.thresholds, self._picture, read_only=self._start.read_only))
+        self._show_link()
+        self._mind_signals()
         self.set_interval(1.0, self._show_age)
         self.call_after_refresh(self._begin)
 
@@ -160,38 +169,46 @@ class ConsoleApp(App[int]):
     @work(exclusive=True, group="entry")
     async def _open_entry(self, event: EntryWanted) -> None:
         """Look an entry up and show it; what cannot be looked up is said in one line."""
-        from echomq_console.present.entry import pairs_text, provenance_text, whereabouts_text
+        from echomq_console.present.entry import pairs_text, provenance_text
         from echomq_console.present.names import stream_label
         from echomq_console.server.errors import ServerError
 
         from .entry import EntryScreen
 
-        desk = self._desk
-        if desk is None:
-            return
-        now_ms = self._picture.server_now_ms(time.monotonic())
-        try:
-            if event.letter is not None:
-                pairs = pairs_text(event.letter.original)
-                where = provenance_text(event.letter.id, event.letter.provenance, now_ms)
-            else:
-                entry = (await desk.bodies(event.stream, [event.entry_id]))[event.entry_id]
-                held = await desk.holders(event.stream, event.entry_id)
-                pairs = pairs_text(entry.pairs if entry is not None else ())
-                where = whereabouts_text(event.entry_id, None if entry is None else entry.pairs, held, now_ms)
-        except ServerError as error:
-            self.notify(harmless(str(error), 300), severity="error", markup=False)
-            return
+        look: Look | None = None
+        if event.letter is not None:
+            now_ms = self._picture.server_now_ms(time.monotonic())
+            pairs = pairs_text(event.letter.original)
+            where = provenance_text(event.letter.id, event.letter.provenance, now_ms)
+        else:
+            look = partial(self._look_at, event.stream, event.entry_id)
+            try:
+                pairs, where = await look()
+            except ServerError as error:
+                self.notify(harmless(str(error), 300), severity="error", markup=False)
+                return
         title = f"{stream_label(event.stream)} › {event.entry_id}"
+        start = self._start
         self.push_screen(
-            EntryScreen(self._start.thresholds, self._picture, title, pairs, where, read_only=self._start.read_only)
+            EntryScreen(start.thresholds, self._picture, title, pairs, where, look=look, read_only=start.read_only)
         )
         self._show_link()
+
+    async def _look_at(self, stream: bytes, entry_id: EntryId) -> tuple[TextView, TextView]:
+        """What is in an entry, and where it is now. Raises a ServerError."""
+        from echomq_console.present.entry import pairs_text, whereabouts_text
+
+        assert self._desk is not None
+        entry = (await self._desk.bodies(stream, [entry_id]))[entry_id]
+        held = await self._desk.holders(stream, entry_id)
+        pairs = None if entry is None else entry.pairs
+        now_ms = self._picture.server_now_ms(time.monotonic())
+        return pairs_text(pairs or ()), whereabouts_text(entry_id, pairs, held, now_ms)
 
     @on(ActionWanted)
     def _action_wanted(self, event: ActionWanted) -> None:
         if self._start.read_only:
-            self.notify("read-only: start without --read-only to change anything", severity="warning", markup=False)
+            self.notify(READ_ONLY, severity="warning", markup=False)
         elif self._desk is None:
             self.notify("not connected yet", markup=False)
         elif self._act is not None:
@@ -216,15 +233,32 @@ class ConsoleApp(App[int]):
         if self._act is not None:
             self._act.stop.set()
 
+    @on(ProgressDialog.BackgroundWanted)
+    def _background_wanted(self) -> None:
+        self.notify("it goes on, and its outcome will be said here; q stops it and leaves", markup=False)
+
     async def action_quit(self) -> None:
         """Leave; an action under way is stopped cleanly first."""
-        await self._end_action()
-        self.exit(0)
+        self._leave()
 
-    async def _end_action(self) -> None:
+    @work(group="leave")
+    async def _leave(self) -> None:
         if self._act is not None:
             self._act.stop.set()
-            await self.workers.wait_for_complete([w for w in self.workers if w.group == "act"])
+            if isinstance(self.screen, PlanDialog):
+                self.screen.action_cancel()
+            else:
+                self.notify("stopping: what runs is settled, the rest is left as it is", markup=False)
+            await self.workers.wait_for_complete([worker for worker in self.workers if worker.group == "act"])
+        self.exit(0)
+
+    def _mind_signals(self) -> None:
+        """A terminal that goes away, or a polite kill, ends the app as the key does."""
+        if self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for sign in (signal.SIGHUP, signal.SIGTERM):
+            loop.add_signal_handler(sign, self._leave)
 
     async def on_unmount(self) -> None:
         """Close the connections."""

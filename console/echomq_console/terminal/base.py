@@ -12,7 +12,8 @@ from echomq_console.model.action import Target
 from echomq_console.model.finding import Finding, Thresholds
 from echomq_console.present.header import Link, header_view, trouble_line
 from echomq_widgets.header_bar import HeaderBar
-from echomq_widgets.views import Cell, HeaderView
+from echomq_widgets.lines import line_width
+from echomq_widgets.views import Cell, HeaderView, Line
 
 from .keys import EVERYWHERE, Key
 from .messages import ActionWanted, RefreshWanted
@@ -23,6 +24,8 @@ WIDE = 100
 
 TALL = 30
 """Lines from which there is room for explanations."""
+
+READ_ONLY = "read-only: start without --read-only to change anything"
 
 
 class ConsoleScreen(Screen[None]):
@@ -36,21 +39,46 @@ class ConsoleScreen(Screen[None]):
         self.thresholds = thresholds
         self.picture = picture
         self.read_only = read_only
+        self._was_laid_out = False
+        self._link: tuple[Link, str | None] | None = None
 
     def compose(self) -> ComposeResult:
         """Lay the frame around the screen's own content."""
         yield HeaderBar(id="server")
         yield HeaderBar(id="trouble")
         yield from self.compose_content()
-        yield HeaderBar(HeaderView(self._footer_keys()), id="keys")
+        yield HeaderBar(id="keys")
 
     def compose_content(self) -> ComposeResult:
         """The screen's own content."""
         yield from ()
 
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether the screen's widgets are there: not before it is mounted, and not while it is taken down."""
+        return self._was_laid_out and self.display
+
+    def start(self) -> None:
+        """What a screen does once its widgets are there, before it draws for the first time."""
+
+    def on_mount(self) -> None:
+        """Draw what is known already: nobody waits for the next poll."""
+        self._was_laid_out = True
+        self.start()
+        if self._link is not None:
+            self.show_link(*self._link)
+        self.draw_keys()
+        self.show_picture(self.picture)
+
+    def on_resize(self) -> None:
+        """Show as many keys as fit."""
+        if self.is_laid_out:
+            self.draw_keys()
+
     def show_link(self, link: Link, title: str | None) -> None:
         """Draw the header and, where there is trouble, its line."""
-        if not self.is_mounted:
+        self._link = link, title
+        if not self.is_laid_out:
             return
         self.query_one("#server", HeaderBar).update_view(
             header_view(link, self.thresholds, read_only=self.read_only, title=title)
@@ -59,7 +87,7 @@ class ConsoleScreen(Screen[None]):
         trouble = self.query_one("#trouble", HeaderBar)
         trouble.display = line is not None
         if line is not None:
-            trouble.update_view(HeaderView(line))
+            trouble.update_view(HeaderView((Cell(" "), *line)))
         self.set_class(link.error is not None, "stale")
 
     def show_picture(self, picture: Picture) -> None:
@@ -72,7 +100,9 @@ class ConsoleScreen(Screen[None]):
 
     def want(self, action: str, target: Target | None, hint: str) -> None:
         """Ask for an action, or say what to do first where there is no target."""
-        if target is None:
+        if self.read_only:
+            self.notify(READ_ONLY, severity="warning", markup=False)
+        elif target is None:
             self.notify(hint, markup=False)
         else:
             self.post_message(ActionWanted(action, target))
@@ -87,14 +117,26 @@ class ConsoleScreen(Screen[None]):
 
         self.app.push_screen(HelpScreen(self.TITLE_WORDS, self.KEYS, read_only=self.read_only))
 
-    def _footer_keys(self) -> tuple[Cell, ...]:
-        """The keys, the two that must never be cut off first."""
-        ordered = [k for k in EVERYWHERE if k.word in ("help", "quit")]
-        ordered += [k for k in self.KEYS if k.word and k not in ordered and not (self.read_only and k.writes)]
-        cells: list[Cell] = []
-        for key in ordered:
-            cells += [Cell(f" {key.label} ", "accent", bold=True), Cell(f"{key.word}  ", "dim")]
-        return tuple(cells)
+    def draw_keys(self) -> None:
+        """Draw the footer: whole keys only, the rest is in the help."""
+        self.query_one("#keys", HeaderBar).update_view(HeaderView(_fitting(self.footer_keys(), self.size.width)))
+
+    def footer_keys(self) -> Sequence[Key]:
+        """The keys of the footer, the two that must never be cut off first."""
+        first = [key for key in EVERYWHERE if key.word in ("help", "quit")]
+        rest = [key for key in self.KEYS if key.word and key not in first and not (self.read_only and key.writes)]
+        return (*first, *rest)
+
+
+def _fitting(keys: Sequence[Key], width: int) -> Line:
+    shown: Line = ()
+    for key in keys:
+        gap = "  " if shown else " "
+        longer = (*shown, Cell(f"{gap}{key.label} ", "accent", bold=True), Cell(key.word, "dim"))
+        if line_width(longer) > width:
+            break
+        shown = longer
+    return shown
 
 
 def target_of_finding(findings: Sequence[Finding], rule: str) -> Finding | None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.events import Resize
+from textual.containers import Container, Horizontal
+from textual.events import DescendantBlur, DescendantFocus, Resize
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from echomq_console.model.action import Target
 from echomq_console.model.text import harmless
-from echomq_console.present.findings import findings_text, folded
-from echomq_console.present.groups import COLUMNS, GroupLine, groups_view, summary_line
+from echomq_console.present.findings import findings_text, folded, nothing_found
+from echomq_console.present.groups import COLUMNS, GroupLine, groups_view, summary_line, vanished_lines
 from echomq_console.present.names import group_label
 from echomq_widgets.header_bar import HeaderBar
 from echomq_widgets.table import WindowedTable
@@ -24,8 +26,11 @@ from echomq_widgets.text_panel import TextPanel
 from echomq_widgets.views import Cell, HeaderView, TableView, TextView
 
 from .base import TALL, ConsoleScreen, target_of_finding
-from .keys import EVERYWHERE, GROUPS, TABLE, Key, bindings
+from .keys import EVERYWHERE, FILTERING, GROUPS, TABLE, Key, bindings
 from .picture import Picture
+
+BESIDE = 170
+"""Columns from which the findings stand beside the groups."""
 
 _SORTS: tuple[str | None, ...] = (None, *(column.key for column in COLUMNS if column.sortable))
 
@@ -50,31 +55,42 @@ class GroupsScreen(ConsoleScreen):
     _has_moved = False
 
     def compose_content(self) -> ComposeResult:
-        """Summary, table, findings."""
+        """Summary, table, findings, and the filter's field where it is wanted."""
         yield HeaderBar(id="summary")
-        yield WindowedTable(id="groups")
+        with Container(id="both"):
+            yield WindowedTable(id="groups")
+            yield TextPanel(id="findings")
         yield HeaderBar(id="folded")
-        yield TextPanel(id="findings")
-        yield Input(placeholder="text in a stream's or a group's name", id="filter")
+        with Horizontal(id="filter-row"):
+            yield Static("filter", markup=False)
+            yield Input(placeholder="text in a stream's or a group's name", id="filter", compact=True)
 
-    def on_mount(self) -> None:
+    def start(self) -> None:
         """Start with the table in hand."""
-        self.query_one("#filter").display = False
+        self.query_one("#filter-row").display = False
         self.query_one(WindowedTable).focus()
         self._lay_out()
-        self.show_picture(self.picture)
 
     @on(Resize)
     def _lay_out(self) -> None:
+        """Where it is wide the findings stand beside the groups, else below, and on a small screen in one line."""
+        if not self.is_laid_out:
+            return
         tall = self.size.height >= TALL
         self.query_one("#findings").display = tall
         self.query_one("#folded").display = not tall
+        self.query_one("#both").set_class(self._is_wide, "wide")
         self._share_room()
+        self._explain()
+
+    @property
+    def _is_wide(self) -> bool:
+        return self.size.width >= BESIDE and self.size.height >= TALL
 
     def show_picture(self, picture: Picture) -> None:
         """Draw the groups; the cursor stays on its group."""
         super().show_picture(picture)
-        if not self.is_mounted:
+        if not self.is_laid_out:
             return
         snapshot = picture.snapshot
         table = self.query_one(WindowedTable)
@@ -82,17 +98,18 @@ class GroupsScreen(ConsoleScreen):
             waiting = "connecting…" if picture.error is None else "no picture of this server yet"
             table.update_view(TableView(COLUMNS, (), empty=(Cell(waiting, "dim"),)))
             return
-        table.update_view(
-            groups_view(
-                snapshot,
-                picture.findings,
-                picture.history,
-                thresholds=self.thresholds,
-                sort=self._sort,
-                descending=self._descending,
-                keep=self._filter(),
-            )
+        view = groups_view(
+            snapshot,
+            picture.findings,
+            picture.history,
+            thresholds=self.thresholds,
+            sort=self._sort,
+            descending=self._descending,
+            keep=self._filter(),
         )
+        if snapshot.vanished and not snapshot.streams:
+            view = replace(view, empty=(Cell("everything that was here is gone", "warn"),))
+        table.update_view(view)
         if not self._has_moved and table.cursor_position != 0:
             table.move_cursor_to_position(0)  # until the operator moves, the cursor is on the worst
         self.query_one("#summary", HeaderBar).update_view(
@@ -102,12 +119,12 @@ class GroupsScreen(ConsoleScreen):
         self._explain()
 
     def _share_room(self) -> None:
-        """The findings stand right below the groups; a long list leaves them two fifths of the screen."""
+        """Below the groups, the findings stand right under them; a long list leaves them two fifths of the screen."""
         table = self.query_one(WindowedTable)
-        if self.size.height < TALL:
+        if self._is_wide or self.size.height < TALL:
             table.styles.height = "1fr"
         else:
-            table.styles.height = min(table.view.total + 2, self.size.height * 3 // 5)
+            table.styles.height = min(max(table.view.total, 1) + 2, self.size.height * 3 // 5)
 
     def groups_on_screen(self) -> Sequence[tuple[bytes, bytes]]:
         """The groups that the table shows just now."""
@@ -121,6 +138,10 @@ class GroupsScreen(ConsoleScreen):
 
     def on_key(self) -> None:
         """Any key counts as taking the cursor in hand."""
+        self._has_moved = True
+
+    def on_mouse_down(self) -> None:
+        """So does a click."""
         self._has_moved = True
 
     @on(RowSelected)
@@ -144,9 +165,8 @@ class GroupsScreen(ConsoleScreen):
 
     def action_filter(self) -> None:
         """Open the filter's field."""
-        field = self.query_one("#filter", Input)
-        field.display = True
-        field.focus()
+        self.query_one("#filter-row").display = True
+        self.query_one("#filter").focus()
 
     @on(Input.Changed)
     def _filtered(self) -> None:
@@ -154,16 +174,24 @@ class GroupsScreen(ConsoleScreen):
 
     @on(Input.Submitted)
     def _filter_done(self) -> None:
-        field = self.query_one("#filter", Input)
-        field.display = bool(field.value)
+        self.query_one("#filter-row").display = bool(self.query_one("#filter", Input).value)
         self.query_one(WindowedTable).focus()
 
-    def key_escape(self) -> None:
-        """Leave the filter, and what it hid."""
-        field = self.query_one("#filter", Input)
-        field.value = ""
-        field.display = False
+    def action_all(self) -> None:
+        """Leave the filter, and show what it hid."""
+        self.query_one("#filter", Input).value = ""
+        self.query_one("#filter-row").display = False
         self.query_one(WindowedTable).focus()
+
+    def footer_keys(self) -> Sequence[Key]:
+        """While a text is typed, only the keys that are not typed."""
+        return FILTERING if self.query_one("#filter").has_focus else super().footer_keys()
+
+    @on(DescendantFocus)
+    @on(DescendantBlur)
+    def _focus_changed(self) -> None:
+        if self.is_laid_out:
+            self.draw_keys()
 
     def action_act_autoclaim(self) -> None:
         """Recover peers of the group under the cursor."""
@@ -190,12 +218,18 @@ class GroupsScreen(ConsoleScreen):
         return key if isinstance(key, tuple) else None
 
     def _explain(self) -> None:
-        key = self._key()
-        findings = [] if key is None else self.picture.findings_of(key)
-        title = "" if key is None else group_label(*key)
-        view = findings_text(title, findings, keys=not self.read_only) if key is not None else TextView(())
-        self.query_one("#findings", TextPanel).update_view(view)
-        self.query_one("#folded", HeaderBar).update_view(HeaderView((Cell(" "), *folded(findings)) if key else ()))
+        key, snapshot = self._key(), self.picture.snapshot
+        line, text = HeaderView(()), TextView(())
+        if key is not None and snapshot is not None:
+            findings, keys = self.picture.findings_of(key), not self.read_only
+            nothing = nothing_found(snapshot.group(*key))
+            text = findings_text(group_label(*key), findings, nothing, keys=keys)
+            line = folded(findings, nothing, self.size.width, keys=keys)
+        elif snapshot is not None and snapshot.vanished:
+            lines = vanished_lines(snapshot)
+            text, line = TextView(lines), HeaderView((Cell(" "), *lines[0], *lines[1]))
+        self.query_one("#findings", TextPanel).update_view(text)
+        self.query_one("#folded", HeaderBar).update_view(line)
 
     def _filter(self) -> Callable[[GroupLine], bool] | None:
         wanted = self.query_one("#filter", Input).value.casefold().strip()

@@ -34,7 +34,7 @@ class Key:
 EVERYWHERE = (
     Key("question_mark", "help", "help", "list every key of this screen", shown="?"),
     Key("r", "refresh", "refresh", "look again now"),
-    Key("q", "quit", "quit", "leave the console"),
+    Key("q", "app.quit", "quit", "leave the console"),
 )
 TABLE = (
     Key("up", "", "", "one row up (also k)", shown="↑"),
@@ -48,12 +48,10 @@ _AUTOCLAIM = Key(
     "A",
     "act_autoclaim",
     "autoclaim",
-    "recover peers: claim what is idle past T from consumers gone, process it here",
+    "recover peers: claim what is idle past T, process it here",
     writes=True,
 )
-_DRAIN = Key(
-    "D", "act_drain", "drain", "recover self: process a consumer's own idle entries here, under its name", writes=True
-)
+_DRAIN = Key("D", "act_drain", "drain", "recover self: process a consumer's idle entries under its name", writes=True)
 _DEAD = Key(
     "X", "act_dead_letter", "dead-letter", "move entries that break their handler to the dead letters", writes=True
 )
@@ -63,11 +61,17 @@ GROUPS = (
     _DRAIN,
     _DEAD,
     Key("slash", "filter", "filter", "show only groups whose name holds a text", shown="/"),
+    Key("escape", "all", "", "leave the filter: all groups again", shown="Esc"),
     Key("s", "sort", "sort", "sort by the next column; once around is worst first again"),
 )
+FILTERING = (
+    Key("enter", "", "keep the filter", "", shown="⏎"),
+    Key("escape", "all", "all groups", "", shown="Esc"),
+)
+"""What the footer says while the filter's field has the focus: every other key is typed."""
 GROUP = (
     Key("escape", "back", "back", "back to all groups", shown="Esc"),
-    Key("tab", "next_tab", "next tab", "the next tab", shown="Tab"),
+    Key("tab", "next_tab", "next", "the next tab", shown="Tab"),
     Key("1", "tab('consumers')", "", "the consumers"),
     Key("2", "tab('pending')", "", "the pending list"),
     Key("3", "tab('dead')", "", "the dead letters"),
