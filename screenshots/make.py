@@ -54,7 +54,7 @@ async def tour(app: ConsoleApp, folder: Path, size: tuple[int, int], suffix: str
         print(f"{path.name}: {size[0]}x{size[1]}")
 
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda text: text.count("▲ stuck") >= 2 and "▲ poison" in text)
+        await until(pilot, lambda text: "stuck" in text and "poison" in text and text.count("▲") >= 4)
         save("groups")
         await pilot.press("enter")
         await until(pilot, lambda text: "✕ gone" in text)

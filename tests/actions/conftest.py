@@ -62,9 +62,7 @@ class Desk:
     def target(self, consumer: bytes | None = None, ids: Sequence[str] = ()) -> Target:
         return Target(self.stream, self.group, consumer, tuple(map(EntryId.parse, ids)))
 
-    async def plan(
-        self, action: str, consumer: bytes | None = None, ids: Sequence[str] = (), **options: Any
-    ) -> Plan:
+    async def plan(self, action: str, consumer: bytes | None = None, ids: Sequence[str] = (), **options: Any) -> Plan:
         return await plan_action(self.session, action, self.target(consumer, ids), Options(**options))
 
     async def make_group(self) -> None:
@@ -77,9 +75,7 @@ class Desk:
 
     async def read(self, consumer: bytes, count: int) -> None:
         """Read new entries as a consumer that then does nothing with them."""
-        await self.wire.call(
-            "XREADGROUP", "GROUP", self.group, consumer, "COUNT", count, "STREAMS", self.stream, ">"
-        )
+        await self.wire.call("XREADGROUP", "GROUP", self.group, consumer, "COUNT", count, "STREAMS", self.stream, ">")
 
     async def age(self, ids: Sequence[str], owner: bytes, *, idle_ms: int = 0, deliveries: int = 1) -> None:
         """Make pending rows look as wished; idle times are set, never waited for."""
@@ -166,12 +162,12 @@ class Service:
         self._heard = folder / f"{name}.heard"
         self.name = name
 
-    def write(self, source: str) -> None:
+    def write(self, source: str, name: str | None = None) -> None:
         """Write the module: `heard(entry)` is there for handlers to say what they got."""
         head = "import json\nfrom echomq_console.engine import Error, Ok\n\ndef heard(entry):\n"
         head += f"    with open({str(self._heard)!r}, 'a') as file:\n"
         head += "        file.write(json.dumps([entry.id, entry.attempts, entry.payload[b'n'].decode()]) + '\\n')\n\n"
-        (self._folder / f"{self.name}.py").write_text(head + source)
+        (self._folder / f"{name or self.name}.py").write_text(head + source)
 
     def handler(self, function: str = "handle") -> str:
         """Its name, as an operator gives it."""

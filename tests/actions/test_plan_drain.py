@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -116,7 +117,9 @@ async def test_below_t_the_operators_word_allows_it_with_a_warning(any_desk: Des
     await any_desk.held(b"web-1", 3, idle_ms=60_000)
     plan = await any_desk.plan("drain", b"web-1", min_idle_ms=30_000, owner_is_stopped=True)
     assert plan.refusal is None
-    assert plan.warnings == ("min-idle 30s is shorter than T, 5m 00s: an entry that is running elsewhere may run twice",)
+    assert plan.warnings == (
+        "min-idle 30s is shorter than T, 5m 00s: an entry that is running elsewhere may run twice",
+    )
     assert plan.needs_count
     assert plan.reassurances == ()
     everything = await any_desk.plan("drain", b"web-1", min_idle_ms=0, owner_is_stopped=True)
@@ -172,7 +175,7 @@ async def test_what_is_not_there_is_named(any_desk: Desk) -> None:
         ({"max_attempts": 0}, "max-attempts is at least 1"),
     ],
 )
-async def test_senseless_numbers_are_refused(desk: Desk, options: dict[str, int], said: str) -> None:
+async def test_senseless_numbers_are_refused(desk: Desk, options: dict[str, Any], said: str) -> None:
     await desk.held(b"web-1", 1)
     for action in ("drain", "autoclaim"):
         with pytest.raises(ActionRefused, match=said):

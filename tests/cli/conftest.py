@@ -131,7 +131,7 @@ def spawn(start: Callable[..., Started]) -> Command:
 
 
 def _environment(valkey: EmbeddedServer, audit_path: Path, tmp_path: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name != "ECHOMQ_DEBUG"}
+    kept = {name: value for name, value in os.environ.items() if name not in ("ECHOMQ_DEBUG", "PYTHONUNBUFFERED")}
     return {
         **kept,
         "ECHOMQ_URL": valkey.url,

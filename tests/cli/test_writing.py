@@ -82,6 +82,20 @@ def test_dead_letter_moves_exactly_these(spawn: Command, stuck: Stuck, audit_pat
     assert logged(audit_path)[-1]["ids"] == [first, third]
 
 
+def test_dead_letter_takes_all_that_were_delivered_so_often(spawn: Command, stuck: Stuck) -> None:
+    (rare,) = stuck.add(1, deliveries=4)
+    often = stuck.add(2, deliveries=5)
+    said = spawn("dead-letter", *stuck.names, "deliveries>=5", "--dry-run", "--json")
+    planned = json.loads(said.out)["plan"]
+    assert sorted(planned["ids"]) == sorted(often)
+    said = spawn("dead-letter", *stuck.names, "deliveries>=5", "--yes", "--count", "2")
+    assert (said.status, said.err) == (0, "")
+    assert [row[0] for row in stuck.rows()] == [rare]
+    said = spawn("dead-letter", *stuck.names, "deliveries>=5", "--yes")
+    assert said.status == 0
+    assert "nothing pending in this group was delivered 5 times or more" in said.out
+
+
 def test_an_entry_that_is_not_pending_is_trouble(command: Command, stuck: Stuck) -> None:
     stuck.add(1)
     said = command("dead-letter", *stuck.names, "1-1", "--yes")
@@ -175,6 +189,7 @@ def test_what_a_handler_prints_goes_to_standard_error(
         ("async def handle(entry): sys.exit(0)", "the handler called exit(0)"),
         ("def handle(entry): sys.exit('bye')", "the handler called exit(bye)"),
         ("async def handle(entry): raise SystemExit", "the handler called exit()"),
+        ("async def handle(entry): return Error('no amount', retry=False)", "no amount"),
         ("async def handle(entry): return None", "the handler returned None"),
     ],
 )

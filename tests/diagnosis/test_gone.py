@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from echomq_console.model.finding import Severity
+from echomq_console.model.finding import Severity, Thresholds
 
 T = 300_000
 Make = Callable[..., Any]
@@ -116,3 +116,9 @@ class TestTouchedByTheConsole:
         world = make().consumer(b"web-3", idle=12_000, rows=5, longest=2 * T, overdue=5)
         touched = {(b"orders", b"mailer", b"web-3"): world.now_ms - 12_000}
         assert [f.rule for f in world.findings(touched=touched)] == ["undrained"]
+
+
+def test_a_command_spells_out_a_t_that_is_not_the_usual_one(make: Make) -> None:
+    world = make(thresholds=Thresholds(job_ms=5_000)).consumer(b"web-3", idle=9_000, rows=3, longest=9_000, overdue=3)
+    (finding,) = world.findings()
+    assert finding.recovery.command.endswith("--min-idle 5s --handler MODULE:FUNCTION --job-time 5s")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
-from tests.engine.conftest import Events, Lab, Remembers
+from tests.engine.conftest import Events, Lab, Remembers, until
 
 from echomq_console.engine import DeadLetter, autoclaim
 from echomq_console.engine.events import Claimed, Delivered, Ghost
@@ -79,3 +81,15 @@ async def test_an_unknown_name_is_an_error_and_makes_nothing(lab: Lab, missing: 
         await autoclaim(lab.address, **names, min_idle=0, handler=Remembers())
     assert await lab.wire.call("EXISTS", "no-such") == 0
     assert len(await lab.wire.call("XINFO", "GROUPS", lab.stream)) == 1
+
+
+async def test_a_cancelled_claim_gives_back_what_did_not_begin(lab: Lab) -> None:
+    ids = await lab.held("c1", 20, idle_ms=90_000, deliveries=2)
+    handler = Remembers(gate=asyncio.Event())
+    task = asyncio.create_task(autoclaim(lab.address, **lab.of("r"), min_idle=60, handler=handler))
+    await until(lambda: handler.entries)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await lab.rows() == dict.fromkeys(ids, ("r", 2)) | {ids[0]: ("r", 3)}
+    assert min([await lab.idle_of(i) for i in ids[1:]]) >= 60_000

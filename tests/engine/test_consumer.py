@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from tests.engine.conftest import Events, Lab, Remembers, running, until, until_async
 
 from echomq_console.engine import Consumer, DeadLetter, Entry, Error, Ok, Start, Verdict, autoclaim
+from echomq_console.engine.door import ensure_group
 from echomq_console.engine.events import (
     Acknowledged,
     Claimed,
@@ -23,6 +24,7 @@ from echomq_console.engine.events import (
     Ghost,
     Lost,
 )
+from echomq_console.engine.place import Place
 from echomq_console.model.keys import stream_key
 
 
@@ -182,7 +184,7 @@ async def test_a_failed_entry_comes_back_by_the_beat_not_sooner(lab: Lab) -> Non
     assert all(later - sooner >= 0.38 for sooner, later in itertools.pairwise(times))
 
 
-async def test_retry_delay_stretches_that(lab: Lab) -> None:
+async def test_retry_delay_stretches_that_for_peers_too(lab: Lab) -> None:
     await lab.append(1)
     times: list[float] = []
 
@@ -190,9 +192,19 @@ async def test_retry_delay_stretches_that(lab: Lab) -> None:
         times.append(time.monotonic())
         return Error("no")
 
-    async with running(consumer(lab, handler, min_idle=0.2, beat=0.02, retry_delay=lambda attempts: 0.6 * attempts)):
+    options: dict[str, Any] = {"min_idle": 0.2, "beat": 0.02, "retry_delay": lambda attempts: 0.6 * attempts}
+    async with running(consumer(lab, handler, **options)), running(consumer(lab, handler, "c2", **options)):
         await until(lambda: len(times) == 2)
     assert times[1] - times[0] >= 0.6
+
+
+async def test_a_group_at_the_end_knows_its_lag(lab: Lab) -> None:
+    await lab.append(5)
+    assert await ensure_group(Place(lab.wire, lab.stream, b"g", b"c1"), Start.NEW)
+    await lab.append(2)
+    groups = await lab.wire.call("XINFO", "GROUPS", lab.stream)
+    said = dict(zip(groups[0][::2], groups[0][1::2], strict=True))
+    assert said[b"lag"] == 2
 
 
 async def test_dead_letters_before_the_handler_runs_again(lab: Lab) -> None:
@@ -537,3 +549,16 @@ async def test_acknowledged_events_name_every_entry(lab: Lab) -> None:
     async with running(consumer(lab, handler, listener=events)):
         await until(lambda: len(handler.entries) == 100)
     assert [i for event in events.of(Acknowledged) for i in event.ids] == ids
+
+
+async def test_a_handler_may_stop_its_consumer(lab: Lab) -> None:
+    await lab.append(1)
+
+    async def handler(_: Entry) -> Verdict:
+        await made.stop()
+        return Ok()
+
+    made = consumer(lab, handler)
+    await asyncio.wait_for(made.run(), 10)
+    assert made.totals.acknowledged == 1
+    assert await lab.rows() == {}

@@ -8,7 +8,8 @@ import sys
 import pytest
 from tests.engine.conftest import Lab, Remembers
 
-from echomq_console.engine import DeadLetter, autoclaim, drain
+from echomq_console.engine import DeadLetter, Entry, Ok, Verdict, autoclaim, drain
+from echomq_console.engine.session import Session
 
 PROGRAM = """
 import asyncio, os, sys
@@ -83,6 +84,28 @@ async def test_what_is_settled_is_acknowledged_before_a_suspect_begins(lab: Lab)
     assert list(rows) == ids[10:]
     assert rows[ids[10]] == ("c1", 3)
     assert {count for i, (_, count) in rows.items() if i != ids[10]} == {1}
+
+
+async def test_settled_is_acknowledged_before_a_suspect_begins_without_any_help(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same, where nothing else would have sent the acknowledgements in the meantime."""
+
+    async def never(_: Session) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Session, "settling", never)
+    ids = await lab.held("c1", 4)
+    await lab.set_rows(ids[3:], "c1", deliveries=2)
+    left: list[str] = []
+
+    async def handler(entry: Entry) -> Verdict:
+        if entry.id == ids[3]:
+            left.extend(await lab.rows())
+        return Ok()
+
+    await drain(lab.address, **lab.of("c1"), handler=handler)
+    assert left == ids[3:]
 
 
 async def dead_ids(lab: Lab) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import pytest
 from tests.engine.conftest import Events, Lab, Remembers, until
 
 from echomq_console.engine import DeadLetter, Entry, NoConsumer, Ok, Verdict, drain
-from echomq_console.engine.events import Acknowledged, Delivered, Failed, Ghost
+from echomq_console.engine.events import Acknowledged, Delivered, Failed, Ghost, Released
+from echomq_console.engine.place import Place
+from echomq_console.model.entry_id import ZERO, EntryId
 from echomq_console.server.errors import NoGroup, NoKey, WrongType
 
 
@@ -120,7 +123,7 @@ async def test_limit_begins_no_more(lab: Lab) -> None:
 
 async def test_stop_gives_back_what_did_not_begin(lab: Lab) -> None:
     ids = await lab.held("c1", 40)
-    stop = asyncio.Event()
+    stop, events = asyncio.Event(), Events()
     seen: list[str] = []
 
     async def handler(entry: Entry) -> Verdict:
@@ -130,10 +133,12 @@ async def test_stop_gives_back_what_did_not_begin(lab: Lab) -> None:
             await asyncio.sleep(0)
         return Ok()
 
-    report = await drain(lab.address, **lab.of("c1"), handler=handler, stop=stop)
+    report = await drain(lab.address, **lab.of("c1"), handler=handler, stop=stop, listener=events)
     assert 5 <= len(seen) < 40
     assert report.ids["acknowledged"] == seen == ids[: len(seen)]
     assert await lab.rows() == dict.fromkeys(ids[len(seen) :], ("c1", 1))
+    given_back = {i for event in events.of(Released) for i in event.ids}
+    assert given_back <= {*ids[len(seen) :]}
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
@@ -292,3 +297,62 @@ async def test_new_neighbours_in_the_stream_do_not_disturb_a_slice(lab: Lab) -> 
     handler = Remembers()
     await drain(lab.address, **lab.of("c1"), handler=handler, concurrency=40)
     assert sorted(handler.seen) == [n for n in range(40) if n not in (11, 20)]
+
+
+async def test_ghosts_within_a_slice(lab: Lab) -> None:
+    ids = await lab.held("c1", 40)
+    await lab.wire.call("XDEL", lab.stream, ids[13], ids[39])
+    handler = Remembers()
+    report = await drain(lab.address, **lab.of("c1"), handler=handler, concurrency=40)
+    assert sorted(handler.seen) == [n for n in range(39) if n != 13]
+    assert report.ids["deleted"] == [ids[13], ids[39]]
+
+
+@pytest.mark.parametrize("count", [1, 10])
+async def test_a_row_renewed_between_the_look_and_the_take_is_left_alone(lab: Lab, count: int) -> None:
+    ids = await lab.held("c1", count, idle_ms=90_000)
+    place = Place(lab.wire, lab.stream, b"g", b"c1")
+    rows = await place.look(ZERO, EntryId.parse(ids[-1]), 100, 60_000)
+    assert len(rows) == count
+    await lab.set_rows(ids[-1:], "c1")
+    fates = await place.take(rows, [2] * count, least_idle_ms=60_000)
+    assert [fate.word for fate in fates] == ["taken"] * (count - 1) + ["moved"]
+    assert (await lab.rows())[ids[-1]] == ("c1", 1)
+
+
+@pytest.mark.parametrize("count", [1, 10])
+async def test_a_row_claimed_between_the_look_and_the_take_is_left_alone(lab: Lab, count: int) -> None:
+    ids = await lab.held("c1", count)
+    place = Place(lab.wire, lab.stream, b"g", b"c1")
+    rows = await place.look(ZERO, EntryId.parse(ids[-1]), 100)
+    await lab.set_rows(ids[-1:], "thief", deliveries=2)
+    fates = await place.take(rows, [2] * count)
+    assert [fate.word for fate in fates] == ["taken"] * (count - 1) + ["moved"]
+    assert (await lab.rows())[ids[-1]] == ("thief", 2)
+
+
+async def test_a_handler_that_swallows_its_cancellation_does_not_spoil_the_next(lab: Lab) -> None:
+    ids = await lab.held("c1", 2)
+
+    async def handler(entry: Entry) -> Verdict:
+        if entry.id == ids[0]:
+            for _ in range(3):
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.Event().wait()
+            return Ok()
+        raise asyncio.CancelledError
+
+    report = await drain(lab.address, **lab.of("c1"), handler=handler, timeout=0.04)
+    assert report.ids["acknowledged"] == ids[:1]
+    assert report.reasons == {ids[1]: "CancelledError"}
+
+
+async def test_a_cancelled_drain_gives_back_what_did_not_begin(lab: Lab) -> None:
+    ids = await lab.held("c1", 40)
+    handler = Remembers(gate=asyncio.Event())
+    task = asyncio.create_task(drain(lab.address, **lab.of("c1"), handler=handler))
+    await until(lambda: handler.entries)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await lab.rows() == dict.fromkeys(ids, ("c1", 1)) | {ids[0]: ("c1", 2)}

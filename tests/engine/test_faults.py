@@ -380,3 +380,18 @@ async def test_every_entry_is_accounted_for_under_kills(lab: Lab) -> None:
         await until(lambda: len(set(handled)) == 3000)
         await until_async(lambda: empty(lab))
     assert {int(n) for n in handled} == {*range(3000)}
+
+
+async def test_a_permission_lost_in_mid_run_is_final(lab: Lab) -> None:
+    """Without renewals every slow handler would lose its entry, silently."""
+    url = await as_user(lab, "+@all")
+    await lab.append(1)
+    gate = asyncio.Event()
+    handler = Remembers(gate=gate)
+    task = asyncio.create_task(consumer(lab, handler, url=url, min_idle=0.4).run())
+    await until(lambda: handler.entries)
+    name = "user" + lab.stream.decode().replace(":", "")
+    await lab.wire.call("ACL", "SETUSER", name, "-evalsha", "-eval")
+    asyncio.get_running_loop().call_later(1.0, gate.set)  # the end waits for what runs
+    with pytest.raises(Denied, match="evalsha"):
+        await asyncio.wait_for(task, 10)

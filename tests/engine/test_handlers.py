@@ -155,5 +155,6 @@ def test_all_is_what_is_public() -> None:
         assert getattr(engine, name) is not None
         assert not hasattr(getattr(engine, name), "__path__")
     assert dir(engine) == engine.__all__
+    assert {kind.__name__ for kind in Event.__subclasses__()} < set(engine.__all__)
     with pytest.raises(AttributeError, match="no_such"):
         engine.no_such  # noqa: B018

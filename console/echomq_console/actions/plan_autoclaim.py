@@ -75,8 +75,8 @@ def _effects(session: Session, rows: list[PendingEntry], owners: dict[bytes, int
 def _reassurances(job_ms: int, min_idle_ms: int, oldest_young: int | None) -> tuple[str, ...]:
     if min_idle_ms < job_ms:
         return ()
-    running = f" (oldest: {span(oldest_young)})" if oldest_young is not None else ""
-    return (f"min-idle {span(min_idle_ms)} is no shorter than T, the longest an entry of this group may run{running}",)
+    oldest = "" if oldest_young is None else f" (the oldest of them: {span(oldest_young)})"
+    return (f"min-idle {span(min_idle_ms)} is T or longer: entries that living consumers work on are younger{oldest}",)
 
 
 def _warnings(session: Session, now: GroupNow, owners: dict[bytes, int], min_idle_ms: int) -> list[str]:

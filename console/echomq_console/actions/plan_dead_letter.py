@@ -10,7 +10,7 @@ from echomq_console.model.text import harmless
 from echomq_console.server import commands
 
 from .planning import GroupNow, group_now
-from .rows import count_owners, rows_of_ids
+from .rows import count_owners, pending_rows, rows_of_ids
 from .session import ActionRefused, Session
 from .shell import spelled
 from .wording import COUNT_IS_TYPED_OVER, SAMPLE, entries, owners_text, span, still_reading
@@ -18,10 +18,10 @@ from .wording import COUNT_IS_TYPED_OVER, SAMPLE, entries, owners_text, span, st
 
 async def plan_dead_letter(session: Session, target: Target, options: Options) -> Plan:
     """Look at the entries to be moved. Raises ActionRefused or a ServerError."""
-    if not target.ids:
-        raise ActionRefused("dead-letter needs the ids of the entries to move")
+    if not target.ids and target.min_deliveries is None:
+        raise ActionRefused("dead-letter needs the ids of the entries to move, or deliveries>=N")
     now = await group_now(session, target)
-    rows, missing = await rows_of_ids(session.wire, target.stream, target.group, tuple(dict.fromkeys(target.ids)))
+    rows, missing = await _rows(session, target)
     dead_key = dead_letter_key(target.stream)
     kind = await session.wire.ask(commands.key_type(dead_key))
     owners = count_owners(rows)
@@ -47,9 +47,16 @@ async def plan_dead_letter(session: Session, target: Target, options: Options) -
             + "   in the same script, if owner and count are as shown",
         ),
         needs_count=len(rows) > COUNT_IS_TYPED_OVER or bool(warnings),
-        refusal=_refusal(rows, missing, dead_key, kind),
+        refusal=_refusal(None if rows else _nothing(target, missing), dead_key, kind),
         before=rows,
     )
+
+
+async def _rows(session: Session, target: Target) -> tuple[tuple[PendingEntry, ...], tuple[EntryId, ...]]:
+    if target.min_deliveries is None:
+        return await rows_of_ids(session.wire, target.stream, target.group, tuple(dict.fromkeys(target.ids)))
+    pages = pending_rows(session.wire, target.stream, target.group)
+    return tuple([row async for page in pages for row in page if row.delivery_count >= target.min_deliveries]), ()
 
 
 def _effects(
@@ -84,9 +91,15 @@ def _warnings(
     return warnings
 
 
-def _refusal(rows: tuple[PendingEntry, ...], missing: tuple[EntryId, ...], dead_key: bytes, kind: str) -> str | None:
-    if not rows:
-        return "not pending in this group any more: " + ", ".join(map(str, missing[:3]))
+def _nothing(target: Target, missing: tuple[EntryId, ...]) -> str:
+    if target.min_deliveries is not None:
+        return f"nothing pending in this group was delivered {target.min_deliveries} times or more"
+    return "not pending in this group any more: " + ", ".join(map(str, missing[:3]))
+
+
+def _refusal(nothing: str | None, dead_key: bytes, kind: str) -> str | None:
+    if nothing is not None:
+        return nothing
     if kind not in ("none", "stream"):
         return f"{harmless(dead_key, 120)} holds a {kind}, not a stream: nothing can be moved there"
     return None

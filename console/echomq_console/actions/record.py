@@ -25,6 +25,7 @@ def begin(session: Session, plan: Plan) -> AuditedAction:
         stream=json_bytes(target.stream),
         group=json_bytes(target.group),
         consumer=None if target.consumer is None else json_bytes(target.consumer),
+        min_deliveries=target.min_deliveries,
         count=plan.count,
         exact=plan.exact,
         handler=options.handler,

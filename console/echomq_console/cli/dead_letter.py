@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,7 @@ from .order import How, Order
 if TYPE_CHECKING:
     from echomq_console.model.entry_id import EntryId
 
+IDS_HELP = "Entry ids, as `pending` shows them; or 'deliveries>=N' for all that were delivered so often."
 DEFAULT_REASON = "moved by an operator"
 
 
@@ -35,7 +37,7 @@ def dead_letter(
     ctx: typer.Context,
     stream: StreamArgument,
     group: GroupArgument,
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Entry ids, as `pending` shows them.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help=IDS_HELP)],
     *,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Kept with each entry.")] = DEFAULT_REASON,
     batch: BatchOption = 100,
@@ -56,7 +58,9 @@ def dead_letter(
 
     aim = aim_of(ctx.obj, url, job_time)
     options = Options(reason=reason, batch=batch)
-    target = Target(os.fsencode(stream), os.fsencode(group), ids=_entry_ids(ids))
+    least = _min_deliveries(ids)
+    entry_ids = _entry_ids(ids) if least is None else ()
+    target = Target(os.fsencode(stream), os.fsencode(group), ids=entry_ids, min_deliveries=least)
     return Order("dead-letter", aim, target, options, How(dry_run, yes, count, as_json, events)).work
 
 
@@ -67,3 +71,9 @@ def _entry_ids(said: Sequence[str]) -> tuple[EntryId, ...]:
         return tuple(EntryId.parse(os.fsencode(each)) for each in said)
     except ValueError as error:
         raise Misused(str(error)) from None
+
+
+def _min_deliveries(said: Sequence[str]) -> int | None:
+    """Read `deliveries>=N`; None where entries are named by their ids."""
+    term = re.fullmatch(r"deliveries>=([1-9][0-9]{0,8})", said[0]) if len(said) == 1 else None
+    return int(term[1]) if term else None

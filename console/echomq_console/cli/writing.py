@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from .aim import connected, session_of
@@ -85,6 +86,9 @@ def _run(session: Session, plan: Plan, how: How, teller: Teller) -> int:
     from echomq_console.actions.running import run_here
 
     from .stopping import EndedAtOnce, run_until_told
+
+    # The outcome says all of it. A service's handler that sets up logging of its own still gets to see the lines.
+    logging.getLogger("echomq_console").addHandler(logging.NullHandler())
 
     async def main(stop: asyncio.Event) -> Outcome:
         teller.stops_by(stop)

@@ -7,6 +7,7 @@ import time
 
 from echomq_console.model.entry_id import EntryId
 from echomq_console.server.address import Address
+from echomq_console.server.errors import ServerError
 from echomq_console.server.wire import Client
 
 from .events import Claimed, Ghost, Listener
@@ -88,8 +89,9 @@ async def take_claimed(session: Session, taker: Taker, claim: Claim, how: str) -
             rows = await look_at_claimed(place, free)
             hold.drop_all(set(free) - {row.id for row in rows})
             await taker.take(rows)
-    except BaseException:
-        hold.drop_all(i for i in free if not session.hands.has(i))
+    except ServerError:
+        # Out of hand, so that a recovery finds them; a cancellation leaves them in hand, to be given back.
+        hold.drop_all([i for i in free if not session.hands.has(i)])
         raise
     return len(free) + len(claim.deleted)
 

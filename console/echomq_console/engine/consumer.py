@@ -109,11 +109,12 @@ class Consumer:
     async def stop(self, grace: float | None = None) -> None:
         """Settle what runs, give back what has not begun, and return when `run` is over.
 
-        `grace`: seconds after which a handler that still runs is cancelled; its entry stays pending.
+        `grace`: seconds after which a handler that still runs is cancelled; its entry stays pending. Called by a
+        handler it returns at once: the end waits for that handler.
         """
         self._grace = grace
         self._stopping.set()
-        if self._running:
+        if self._running and asyncio.current_task() not in self._session.hands.tasks:
             await self._ended.wait()
 
     async def run(self) -> None:

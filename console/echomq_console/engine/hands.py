@@ -210,6 +210,8 @@ class Hands:
                     except (Exception, asyncio.CancelledError) as raised:  # noqa: BLE001  # the boundary around a foreign handler: whatever it raises is its Error
                         verdict = self._raised(slot, raised)
                     slot.entry_id = None
+                    if slot.cut:
+                        _forget_cancellation()
                     if verdict.__class__ is Ok:
                         acks.append(row[0])
                     else:
@@ -274,8 +276,6 @@ class Hands:
         if isinstance(raised, asyncio.CancelledError):
             task = asyncio.current_task()
             if slot.cut:
-                if task is not None:
-                    task.uncancel()
                 return Error(slot.cut)
             if task is not None and task.cancelling():
                 raise raised
@@ -353,6 +353,13 @@ class Hands:
         if now - self._kicked > _SOON and self._settle.acks:
             self._kicked = now
             self._settle.wanted.set()
+
+
+def _forget_cancellation() -> None:
+    """Let the next handler begin uncancelled, however often and with what success this one was cut off."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
 
 
 def is_async(handler: Callable[..., Any]) -> bool:

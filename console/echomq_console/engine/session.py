@@ -12,7 +12,7 @@ from echomq_console.server.errors import ServerError
 from echomq_console.server.wire import Client, Wire
 
 from .backoff import Backoff, is_final
-from .events import Event, Listener, Lost
+from .events import Event, Listener, Lost, Released
 from .handlers import Handler
 from .hands import Hands
 from .hold import Hold
@@ -114,13 +114,18 @@ class Session:
         await self.give_back()
 
     async def sweep(self) -> None:
-        """Renew leases, again and again. A server that is away is waited for: whoever uses it next will say so."""
+        """Renew leases, again and again. A server that is away is waited for: whoever uses it next will say so.
+
+        Raises a ServerError that will not pass.
+        """
         while True:
             await asyncio.sleep(self.lease.period)
             try:
                 await self.lease.sweep()
             except ServerError as error:
-                _log.debug("no renewal this time: %s", error)
+                if is_final(error):
+                    raise
+                _log.info("no renewal this time: %s", error)
 
     async def settling(self) -> None:
         """Acknowledge what no read carries soon, again and again. Raises a ServerError that will not pass."""
@@ -160,6 +165,8 @@ class Session:
             await self.place.release(rows, deadline=deadline)
         ids = [row[0] for row in rows]
         self.hold.drop_all(ids)
+        if ids and self.emit is not None:
+            self.emit(Released(tuple(i.decode() for i in ids)))
         return ids
 
     def _on_lost(self, entry_id: bytes) -> None:

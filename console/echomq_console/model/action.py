@@ -13,12 +13,14 @@ class Target:
     """What an action is about, captured once when it is asked for and never read again from a selection.
 
     `consumer`: whose entries (drain), or None. `ids`: exactly these entries, or empty where the action goes by rule.
+    `min_deliveries`: the pending entries delivered so often or more (dead-letter), in place of ids.
     """
 
     stream: bytes
     group: bytes
     consumer: bytes | None = None
     ids: tuple[EntryId, ...] = ()
+    min_deliveries: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,11 +70,11 @@ def outcome_lines(outcome: Outcome) -> tuple[Line, ...]:
         lines.append((Cell(f"  {_entries(outcome.dead_lettered)} moved to the dead letters", "warn"),))
     if outcome.failed:
         first = outcome.failures[0] if outcome.failures else None
-        reason = f": {first.id} said “{words(first.why, 120)}”" if first else ""
+        reason = f": {first.id} said “{harmless(first.why, 120)}”" if first else ""
         lines.append((Cell(f"  {_entries(outcome.failed)} failed, still pending{reason}", "bad"),))
     if outcome.skipped:
         left = outcome.skipped[0]
-        why = words(left.why, 200)
+        why = harmless(left.why, 200)
         lines.append((Cell(f"  {_entries(len(outcome.skipped))} left alone: {left.id} {why}", "dim"),))
     if outcome.error:
         lines.append((Cell("  ended early: ", "bad", bold=True), Cell(words(outcome.error), "bad")))

@@ -116,7 +116,7 @@ class ConsoleApp(App[int]):
 
     def _groups_on_screen(self) -> list[tuple[bytes, bytes]]:
         screens = self._console_screens()
-        return list(screens[-1].groups_on_screen()) if screens and screens[-1].is_mounted else []
+        return list(screens[-1].groups_on_screen()) if screens and screens[-1].is_laid_out else []
 
     def _show_picture(self) -> None:
         for screen in self._console_screens():

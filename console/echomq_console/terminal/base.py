@@ -12,7 +12,7 @@ from echomq_console.model.action import Target
 from echomq_console.model.finding import Finding, Thresholds
 from echomq_console.present.header import Link, header_view, trouble_line
 from echomq_widgets.header_bar import HeaderBar
-from echomq_widgets.lines import line_width
+from echomq_widgets.lines import crop_line, line_width
 from echomq_widgets.views import Cell, HeaderView, Line
 
 from .keys import EVERYWHERE, Key
@@ -74,6 +74,8 @@ class ConsoleScreen(Screen[None]):
         """Show as many keys as fit."""
         if self.is_laid_out:
             self.draw_keys()
+            if self._link is not None:
+                self.show_link(*self._link)
 
     def show_link(self, link: Link, title: str | None) -> None:
         """Draw the header and, where there is trouble, its line."""
@@ -87,7 +89,8 @@ class ConsoleScreen(Screen[None]):
         trouble = self.query_one("#trouble", HeaderBar)
         trouble.display = line is not None
         if line is not None:
-            trouble.update_view(HeaderView((Cell(" "), *line)))
+            said = (Cell(" "), *line[:1])
+            trouble.update_view(HeaderView((*crop_line(said, self.size.width - line_width(line[1:])), *line[1:])))
         self.set_class(link.error is not None, "stale")
 
     def show_picture(self, picture: Picture) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from echomq_console.diagnosis.case import Case
-from echomq_console.diagnosis.command_line import command_line
 from echomq_console.model.finding import Finding, Recovery, Severity
 from echomq_console.model.text import number
 
@@ -40,9 +39,9 @@ def ghosts(case: Case) -> Iterator[Finding]:
         ),
         advice=(
             "Keep the list of ids: it is the only record of what was lost.",
-            "Retire the rows. Nothing else on the group is touched.",
+            "An autoclaim or a drain that reaches these rows takes them off the list; the audit log keeps their ids.",
             "Trim by what the slowest group has acknowledged, not only by length.",
         ),
         warning="Do not acknowledge them blindly: the loss would be written down nowhere.",
-        recovery=Recovery("retire-ghosts", command_line("retire-ghosts", (stream, group))),
+        recovery=Recovery("", ""),
     )

@@ -90,7 +90,7 @@ def _finding(case: Case, consumer: ConsumerState) -> Finding:
         warning="Do not delete the consumer: what is on its list would never be given to anyone again.",
         recovery=Recovery(
             "autoclaim",
-            command_line("autoclaim", (stream, group), ("--min-idle", limit, *HANDLER)),
+            command_line("autoclaim", (stream, group), ("--min-idle", limit, *HANDLER), case.thresholds),
             consumer.name,
         ),
     )

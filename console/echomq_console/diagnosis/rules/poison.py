@@ -55,12 +55,11 @@ def poison(case: Case) -> Iterator[Finding]:
             "Do not go on claiming them, and do not delete them from the stream without acknowledging: a pending row "
             "without an entry would stay behind."
         ),
-        recovery=Recovery("dead-letter", _command(stream, group, [bytes(row.id) for row in rows], count, limit)),
+        recovery=Recovery("dead-letter", _command(case, [bytes(row.id) for row in rows], count)),
     )
 
 
-def _command(stream: bytes, group: bytes, ids: list[bytes], count: int, limit: int) -> str:
+def _command(case: Case, ids: list[bytes], count: int) -> str:
     """Name the entries one by one, or by a filter where they are too many for a line."""
-    if count > _NAMED:
-        return command_line("dead-letter", (stream, group, b"deliveries>=%d" % limit))
-    return command_line("dead-letter", (stream, group, *ids))
+    which = [b"deliveries>=%d" % case.thresholds.poison_deliveries] if count > _NAMED else ids
+    return command_line("dead-letter", (*case.group.key, *which), (), case.thresholds)

@@ -45,7 +45,7 @@ def _finding(case: Case, consumer: ConsumerState) -> Finding:
         warning=f"Do not claim with a min-idle below {limit}: it may still be working on what it holds.",
         recovery=Recovery(
             "autoclaim",
-            command_line("autoclaim", (stream, group), ("--min-idle", limit, *HANDLER)),
+            command_line("autoclaim", (stream, group), ("--min-idle", limit, *HANDLER), case.thresholds),
             consumer.name,
         ),
     )

@@ -58,7 +58,9 @@ def _finding(case: Case, consumer: ConsumerState, held: HeldRows, overdue: int) 
             f"If a job may really take longer than {limit}: raise that threshold, and let the consumer renew.",
         ),
         warning="Adding consumers does not help: new ones receive new entries only, not what another one holds.",
-        recovery=Recovery("drain", command_line("drain", (stream, group, consumer.name), HANDLER), consumer.name),
+        recovery=Recovery(
+            "drain", command_line("drain", (stream, group, consumer.name), HANDLER, case.thresholds), consumer.name
+        ),
     )
 
 
