@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -36,6 +37,7 @@ T = Thresholds()
 ID = EntryId(NOW_MS - 5_000, 0)
 
 
+@cache
 def _findings(stream: bytes = b"orders", group: bytes = b"billing", consumer: bytes = b"web-1") -> list[Finding]:
     """Every rule's findings over groups with these names."""
     gone = group_of(stream, group, consumer)

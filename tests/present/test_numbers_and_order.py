@@ -194,7 +194,7 @@ def test_what_is_unknown_sorts_below_everything_known(column: str) -> None:
 @pytest.mark.parametrize("column", ["in", "acked"])
 def test_rates_that_are_unknown_sort_below_none(column: str) -> None:
     class Rates(History):
-        def rates(self, key: tuple[bytes, bytes], over_ms: int = 0) -> GroupRates:
+        def rates(self, key: tuple[bytes, bytes], *, window_ms: int = 0) -> GroupRates:
             value = {b"some": 2.5, b"none": 0.0, b"unknown": None}[key[0]]
             return GroupRates(value, value, value)
 
