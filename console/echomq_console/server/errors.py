@@ -5,6 +5,7 @@ The rooms above never see an exception of the client library.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -95,8 +96,15 @@ def _connection_error(error: BaseException, text: str, address: str) -> ServerEr
     if isinstance(error, rx.TimeoutError | TimeoutError):
         return Unreachable(f"{address} did not answer in time")
     if isinstance(error, rx.ConnectionError | OSError):
-        return Unreachable(f"{address} cannot be reached: {text or type(error).__name__}")
+        return Unreachable(f"{address} cannot be reached: {_cause(error) or text or type(error).__name__}")
     return None
+
+
+def _cause(error: BaseException) -> str:
+    """Say what the system said, where it said anything: the library's own text repeats the address around it."""
+    below = error if isinstance(error, OSError) else error.__cause__ or error.__context__
+    number = below.errno if isinstance(below, OSError) else None
+    return os.strerror(number).lower() if number else ""
 
 
 def _command_error(error: BaseException, text: str, command: Sequence[object]) -> ServerError:
