@@ -59,7 +59,7 @@ class Act:
 
     async def _run(self, plan: Plan) -> None:
         nothing_yet = Progress(0, 0, 0, 0, plan.count)
-        dialog = ProgressDialog(progress_view(plan, nothing_yet))
+        dialog = ProgressDialog(progress_view(plan, nothing_yet), can_pause=False)
         await self._app.push_screen(dialog)
         painter = asyncio.create_task(self._paint(plan, dialog))
         try:

@@ -27,6 +27,8 @@ from .picture import Picture
 from .theme import THEME
 
 if TYPE_CHECKING:
+    from textual.driver import Driver
+
     from echomq_console.model.entry_id import EntryId
     from echomq_widgets.views import TextView
 
@@ -68,6 +70,15 @@ class ConsoleApp(App[int]):
         self._act: Act | None = None
         self._look_now = asyncio.Event()
         self._poll_seconds: float | None = None
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's choice; its driver for terminals, in a form that survives them."""
+        chosen = super().get_driver_class()
+        if chosen.__name__ != "LinuxDriver":
+            return chosen
+        from .driver import SurvivingDriver
+
+        return SurvivingDriver
 
     def on_mount(self) -> None:
         """Show the empty opening screen at once; the connection comes after it."""
@@ -259,6 +270,15 @@ class ConsoleApp(App[int]):
         loop = asyncio.get_running_loop()
         for sign in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(sign, self._leave)
+
+    @property
+    def crash(self) -> Exception | None:
+        """What ended the app, where it was no key and no signal."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        """Leave without a traceback on the operator's screen: whoever started the app keeps the details."""
+        self._close_messages_no_wait()
 
     async def on_unmount(self) -> None:
         """Close the connections."""

@@ -14,7 +14,8 @@ def run_app(
 ) -> int:
     """Run the terminal app until the operator leaves it; returns the exit status.
 
-    `url` is parsed, and the server greeted, after the first paint: whoever starts the app has checked it.
+    `url` is parsed, and the server greeted, after the first paint: whoever starts the app has checked it. Raises what
+    the app could not survive, once the terminal is as it was.
     """
     from echomq_console.model.finding import Thresholds
 
@@ -23,6 +24,8 @@ def run_app(
     thresholds = Thresholds(job_ms=job_ms) if stalled_ms is None else Thresholds(job_ms=job_ms, stalled_ms=stalled_ms)
     app = ConsoleApp(Start(url, _without_password(url), thresholds, handler, read_only, title))
     app.run()
+    if app.crash is not None:
+        raise app.crash
     return app.return_code or 0
 
 
