@@ -19,7 +19,8 @@ async def test_counts_owners_and_what_is_not_touched(any_desk: Desk) -> None:
     assert plan.effects[0] == "About 6 entries idle for 5m 00s or longer move from web-2 (4), web-1 (2)"
     assert plan.effects[1].startswith("to console-ana@bastion, that is: here.")
     assert len(plan.sample) == 5
-    assert plan.reassurances[0].endswith("(oldest: 4m 00s)")
+    assert "T" in plan.reassurances[0]
+    assert "4m 00s" in plan.reassurances[0]
 
 
 async def test_a_consumer_that_still_reads_is_warned_of(any_desk: Desk) -> None:

@@ -71,19 +71,20 @@ async def test_two_operators_move_the_same_hundred_at_once(any_desk: Desk) -> No
         assert outcome.done == len(moved)
         assert {each.why for each in outcome.skipped} <= {"not pending any more"}
         assert {each.id for each in outcome.skipped} == set(ids) - set(moved)
-    assert all(outcome.done for outcome in both), "both were at it: each moved some"
 
 
 async def test_a_key_that_became_something_else_keeps_everything(any_desk: Desk) -> None:
     ids = await any_desk.held(b"web-1", 3)
     plan = await any_desk.plan("dead-letter", ids=ids)
     await any_desk.wire.call("SET", any_desk.dead_key, "something else")
+    await any_desk.wire.call("XACK", any_desk.stream, "g", ids[0])
     outcome = await run_here(any_desk.session, plan)
     assert outcome.done == 0
+    assert [each.id for each in outcome.skipped] == ids[:1]
     assert outcome.error is not None
     assert "cannot write the dead letters" in outcome.error
     assert "\n" not in outcome.error
-    assert await any_desk.rows() == dict.fromkeys(ids, (b"web-1", 1))
+    assert await any_desk.rows() == dict.fromkeys(ids[1:], (b"web-1", 1))
 
 
 async def test_a_server_out_of_memory_keeps_everything(own_desk: Desk) -> None:

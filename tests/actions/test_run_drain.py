@@ -123,6 +123,18 @@ async def test_what_changed_since_the_plan_is_told(any_desk: Desk, service: Serv
     assert await any_desk.rows() == {ids[1]: (b"web-2", 1)}
 
 
+async def test_what_became_old_since_the_plan_is_written_down_before_it_is_taken(desk: Desk, service: Service) -> None:
+    first = await desk.held(b"web-1", 1)
+    plan = await desk.plan("drain", b"web-1", handler=service.handler())
+    late = await desk.held(b"web-1", 1, deliveries=2, new=False)
+    assert (await run_here(desk.session, plan)).ids == (*first, *late)
+    events = [line["event"] for line in desk.audit_lines()]
+    assert events == ["intent", "before", "before", "batch", "outcome"]
+    (row,) = desk.audit_lines()[2]["rows"]
+    assert (row[0], row[1], row[3]) == (late[0], "web-1", 2)
+    assert row[2] >= OLD_MS
+
+
 async def test_a_group_that_vanished_is_one_line(desk: Desk, service: Service) -> None:
     await desk.held(b"web-1", 2)
     plan = await desk.plan("drain", b"web-1", handler=service.handler())

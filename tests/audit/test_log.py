@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
@@ -108,6 +109,13 @@ def test_text_of_any_kind_comes_back_and_does_nothing_meanwhile(path: Path) -> N
     assert all(byte == 0x0A or 0x20 <= byte < 0x7F for byte in path.read_bytes())
 
 
+def test_line_ends_of_other_alphabets_end_no_line(path: Path) -> None:
+    """Another program may have written them as they are."""
+    path.parent.mkdir()
+    path.write_text('{"reason":"a\u2028b\x85c"}\n{"reason":"after"}\n', "utf-8")
+    assert [line["reason"] for line in AuditLog(path).lines()] == ["a\u2028b\x85c", "after"]
+
+
 def test_rotation_loses_no_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock stands: names would clash, and a rename over another file would lose what was in it."""
     monkeypatch.setattr(audit_log, "ROTATE_BYTES", 400)
@@ -117,6 +125,24 @@ def test_rotation_loses_no_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [line["audit_id"] for line in log.lines()] == ids
     assert len(list(path.parent.iterdir())) == 6
     assert path.stat().st_size < 800
+
+
+def test_two_consoles_that_find_it_too_large_set_it_aside_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one has the lock first: when this one gets it, the file it locked has another name."""
+    log = AuditLog(path, now=lambda: MOMENT)
+    log.begin(action="first")
+    monkeypatch.setattr(audit_log, "ROTATE_BYTES", 10)
+    flock = fcntl.flock
+
+    def other_was_first(descriptor: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        path.rename(path.with_name("audit-20260127T151137000000.jsonl"))
+        flock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", other_was_first)
+    log.begin(action="second")
+    assert sorted(file.name for file in path.parent.iterdir()) == ["audit-20260127T151137000000.jsonl", "audit.jsonl"]
+    assert [line["action"] for line in log.lines()] == ["first", "second"]
 
 
 def test_an_action_is_never_cut_by_rotation(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ NOW_MS = 1_769_526_697_641
 """The server's clock in these tests."""
 
 HOUR_MS = 3_600_000
+T_MS = 300_000
 NOT_DRAWN = {("Row", "key"), ("Column", "key"), ("TableView", "sort"), ("PlanView", "handler"), ("PlanView", "ask")}
 """Fields of a view that never reach the screen as text; a handler's name is the operator's own."""
 
@@ -54,7 +55,9 @@ def group_of(
     since = NOW_MS - idle_ms
     rows = tuple(PendingEntry(EntryId(1, n), consumer, idle_ms, deliveries) for n in range(min(pending, 100)))
     poison = rows if deliveries >= 5 else ()
-    held = {consumer: HeldRows(pending, since, since, deliveries, pending - len(poison), since, len(poison))}
+    overdue = pending - len(poison) if idle_ms >= T_MS else 0
+    oldest = since if overdue else None
+    held = {consumer: HeldRows(pending, since, since, deliveries, overdue, oldest, len(poison))}
     scan = PendingScan(
         NOW_MS, pending, pending, held, poison, (), 0, (0, 0, 0, 0, pending), (pending, 0, 0, 0), None, len(poison)
     )

@@ -241,7 +241,7 @@ def test_a_command_too_long_for_a_screen_says_so() -> None:
 
 
 def test_a_preview_never_cuts_an_escape_in_two() -> None:
-    pairs: Pairs = tuple((b"n%d" % number, b"\x1b" * number) for number in range(1, 9))
+    pairs: Pairs = tuple((b"n" * number * 6, b"\x1b" * number) for number in range(1, 9))
     for limit in range(1, 120):
         shown = preview(pairs, limit)
         assert len(shown) <= limit + len(" …")

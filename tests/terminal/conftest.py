@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widget import Widget
 
 from echomq_console.model.entry_id import EntryId
 from echomq_console.model.finding import Thresholds
@@ -29,9 +28,7 @@ WAIT = 40.0
 T = Thresholds(job_ms=300, stalled_ms=600_000)
 """T of 0.3 s: entries are overdue as soon as they are looked at."""
 
-Made = TypeVar("Made")
 ScreenKind = TypeVar("ScreenKind", bound=Screen[Any])
-WidgetKind = TypeVar("WidgetKind", bound=Widget)
 
 
 class Stage:
@@ -212,11 +209,3 @@ async def reading(wire: Wire, stream: bytes, group: bytes, consumer: bytes) -> A
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
-
-
-async def eventually(condition: Callable[[], Awaitable[Made]], seconds: float = WAIT) -> Made:
-    """Poll a condition until it gives something true."""
-    async with asyncio.timeout(seconds):
-        while not (found := await condition()):
-            await asyncio.sleep(0.02)
-    return found

@@ -63,9 +63,7 @@ async def test_the_folded_finding_keeps_its_key_in_sight(
         assert "▲ a-consumer" in text
 
 
-async def test_every_state_has_a_sign_and_a_word(
-    own_server: EmbeddedServer, own_wire: Wire, open_app: OpenApp
-) -> None:
+async def test_every_state_has_a_sign_and_a_word(own_server: EmbeddedServer, own_wire: Wire, open_app: OpenApp) -> None:
     await seed(own_wire)
     gone = await hold(own_wire, b"trimmed", b"g", b"c", 2)
     await own_wire.call("XDEL", b"trimmed", *map(bytes, gone))

@@ -15,7 +15,11 @@ from .conftest import OpenApp, hold, settle
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24)])
 async def test_the_picture_stays_and_what_is_gone_is_named(
-    own_server: EmbeddedServer, own_wire: Wire, open_app: OpenApp, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+    own_server: EmbeddedServer,
+    own_wire: Wire,
+    open_app: OpenApp,
+    size: tuple[int, int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("echomq_console.present.header.STALE_MS", 500)
     await hold(own_wire, b"orders", b"billing", b"web-3", 4)
@@ -62,14 +66,18 @@ async def test_an_open_group_that_vanished_is_not_called_well(
         for tab in ("1", "2", "3", "4"):
             await stage.press(tab)
             await stage.polls(2)
-            text = await stage.until("This group is not on the server any more" if tab in "14" else "no stream 'orders'")
+            text = await stage.until(
+                "This group is not on the server any more" if tab in "14" else "no stream 'orders'"
+            )
             assert "●" not in text
             assert "✕ gone " not in text
         await stage.press("A")
         assert "no stream 'orders'" in await stage.until_toast("not run")
 
 
-async def test_a_server_under_another_name_and_password_is_told_once(own_server: EmbeddedServer, open_app: OpenApp) -> None:
+async def test_a_server_under_another_name_and_password_is_told_once(
+    own_server: EmbeddedServer, open_app: OpenApp
+) -> None:
     wire = Wire(Address.parse(own_server.url))
     await wire.call("ACL", "SETUSER", "ana", "on", ">right", "+@all", "~*")
     await wire.close()

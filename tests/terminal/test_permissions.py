@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,10 @@ from .conftest import OpenApp, audited, hold, pending
 
 
 @pytest.fixture
-async def reader_url(own_server: EmbeddedServer, own_wire: Wire) -> AsyncIterator[str]:
+async def reader_url(own_server: EmbeddedServer, own_wire: Wire) -> str:
     """The URL of a user with `+@read -@dangerous ~orders*`."""
     await own_wire.call("ACL", "SETUSER", "ana", "on", ">pass", "+@read", "-@dangerous", "~orders*")
-    yield own_server.url.replace("redis://", "redis://ana:pass@")
+    return own_server.url.replace("redis://", "redis://ana:pass@")
 
 
 async def test_it_shows_what_it_may_and_names_what_it_may_not(

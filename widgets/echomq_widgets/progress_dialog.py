@@ -79,9 +79,11 @@ class ProgressDialog(ModalScreen[None]):
     class BackgroundWanted(Message):
         """Go on without the dialog, which has closed."""
 
-    def __init__(self, view: ProgressView, *, id: str | None = None) -> None:
+    def __init__(self, view: ProgressView, *, can_pause: bool = True, id: str | None = None) -> None:
+        """`can_pause`: whether somebody listens to `PauseWanted`; what cannot be done is not offered."""
         super().__init__(id=id)
         self._view = view
+        self._can_pause = can_pause
         self._paused = False
         self._stopping = False
 
@@ -141,14 +143,15 @@ class ProgressDialog(ModalScreen[None]):
         pause.label = "p go on" if self._paused else "p pause"
         stop.label = "stopping after this batch" if self._stopping else "s stop after this batch"
         stop.disabled = self._stopping
-        pause.display = stop.display = background.display = not finished
+        stop.display = background.display = not finished
+        pause.display = not finished and self._can_pause
         close.display = finished
         if finished and not close.has_focus:
             close.focus()
 
     def action_pause(self) -> None:
         """Ask to pause the run, or to let it go on."""
-        if not self._view.finished:
+        if self._can_pause and not self._view.finished:
             self._paused = not self._paused
             self.post_message(self.PauseWanted(self._paused))
             self._draw_keys()

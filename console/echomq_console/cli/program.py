@@ -14,6 +14,7 @@ from .app import start_app
 from .audit import audit
 from .autoclaim import autoclaim
 from .boundary import guarded
+from .consume import consume
 from .consumers import consumers
 from .dead_letter import dead_letter
 from .dead_letters import dead_letters
@@ -26,6 +27,7 @@ from .pending import pending
 
 READING = "Look"
 WRITING = "Recover"
+RUNNING = "Run"
 """The panels of the help."""
 
 app = typer.Typer(
@@ -83,6 +85,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Work], str | None], ...] = (
     ("drain", drain, WRITING),
     ("autoclaim", autoclaim, WRITING),
     ("dead-letter", dead_letter, WRITING),
+    ("consume", consume, RUNNING),
 )
 for _name, _command, _panel in _COMMANDS:
     app.command(_name, help=_unfolded(_command), rich_help_panel=_panel)(_command)

@@ -91,7 +91,10 @@ async def take_claimed(session: Session, taker: Taker, claim: Claim, how: str) -
             await taker.take(rows)
     except ServerError:
         # Out of hand, so that a recovery finds them; a cancellation leaves them in hand, to be given back.
-        hold.drop_all([i for i in free if not session.hands.has(i)])
+        dropped = [i for i in free if not session.hands.has(i)]
+        hold.drop_all(dropped)
+        for entry_id in dropped:
+            hold.unsure.setdefault(entry_id, -1)
         raise
     return len(free) + len(claim.deleted)
 

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from echomq_console.model.entry_id import ZERO
 from echomq_console.model.keys import stream_key
 from echomq_console.server.address import Address
 from echomq_console.server.errors import NoGroup, ServerError, StreamGone
@@ -214,8 +215,8 @@ class Consumer:
             self._backoff.reset()
 
     async def _find_unseen(self) -> None:
+        self._recover = False  # before the look: what a beat loses meanwhile is looked for once more
         rows = await find_unseen(self._session)
-        self._recover = False
         self._unseen += rows
         self._unseen_there.set()
 
@@ -226,7 +227,7 @@ class Consumer:
             self._unseen_there.clear()
             rows, self._unseen = self._unseen, []
             try:
-                await self._taker().take(rows, bump=0)
+                await self._taker().take(rows)
             except ServerError as error:
                 if is_final(error):
                     raise
@@ -275,6 +276,7 @@ class Consumer:
             if await ensure_group(self._place, self._recreate):
                 self._say(GroupMade(start_id(self._recreate), again=True))
         self._session.hold.failed.clear()
+        self._session.hold.read_to = ZERO
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, or until the consumer stops."""

@@ -75,6 +75,7 @@ async def drain(
 async def one_pass(place: Place, session: Session, taker: Taker, *, count: int, min_idle_ms: int = 0) -> None:
     """Go over one's own rows once, from the first to what was the last when the pass began."""
     end = await place.greatest_pending()
+    session.hold.read_to = end or ZERO  # this process has read nothing yet
     cursor = ZERO
     while end is not None and not taker.full and not session.hands.closing:
         rows = await place.look(cursor, end, count, min_idle_ms)

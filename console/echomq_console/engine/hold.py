@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from echomq_console.model.entry_id import ZERO
+
 _MOST_FAILURES = 100_000
 
 
@@ -21,7 +23,8 @@ class Hold:
 
     `held`: waiting, running, or handled and not yet acknowledged; none of these is dispatched again. `lost`: those of
     them that are somebody else's by now. `failed`: pending under our name, out of hand, waiting for the beat. `unsure`:
-    entry id -> the count it was to get from a take whose answer was lost; if it has it, the next take adds none.
+    entry id -> the count it was to get from a read or a take whose answer was lost; if it has it, the next take adds
+    none; -1: it was claimed, which counts nothing. `read_to`: no lost answer to a read brought anything up to here.
     """
 
     def __init__(self) -> None:
@@ -29,6 +32,7 @@ class Hold:
         self.lost: set[bytes] = set()
         self.failed: dict[bytes, Failure] = {}
         self.unsure: dict[bytes, int] = {}
+        self.read_to = ZERO
 
     def drop(self, entry_id: bytes) -> None:
         """Let an entry go: it is settled, given back, or somebody else's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from echomq_console.model.entry_id import EntryId
 from echomq_console.server.errors import Denied, ServerError, UnknownCommand, Unreachable
 from echomq_console.server.wire import Arg, Wire
 
@@ -107,6 +108,7 @@ class Reader:
         """Queue what was read. What is in hand already is not run again: a remade group or a failover repeats it."""
         held = self._session.hold.held
         ids = [row[0] for row in rows]
+        self._session.hold.read_to = EntryId.parse(ids[-1])
         if not held.isdisjoint(ids):
             rows = [row for row in rows if row[0] not in held]
             ids = [row[0] for row in rows]

@@ -23,7 +23,6 @@ _MOST = 256
 class Taker:
     """Takes rows and waits until their handlers are done.
 
-    `bump`: 1 counts a delivery; 0 does not, for rows whose reply was lost on the way and which never began here.
     `stopping` says when to take no more; `allowed` how many entries may still be begun.
     """
 
@@ -53,7 +52,7 @@ class Taker:
         """Whether no more entries may be begun."""
         return self._left is not None and self._left <= 0
 
-    async def take(self, rows: Sequence[Row], *, bump: int = 1, least_idle_ms: int = 0) -> None:
+    async def take(self, rows: Sequence[Row], *, least_idle_ms: int = 0) -> None:
         """Take rows one after another, dead-lettering first what is past the limit. Raises a ServerError.
 
         Rows in `held` stay there until they are settled or given back; when it stops early the rest is given back by
@@ -61,15 +60,15 @@ class Taker:
         """
         left = list(rows)
         while left and not self._stopping() and not self.full:
-            batch = self._next(left, bump)
+            batch = self._next(left)
             del left[: len(batch)]
-            doomed = self._doom(batch[0], bump)
+            doomed = self._doom(batch[0])
             if doomed:
                 await self._settle.dead_letter(batch, doomed, self._place.name)
                 continue
             if batch[0].deliveries >= 2:
                 await self._settle.flush()
-            counts = [row.deliveries + self._bump(row, bump) for row in batch]
+            counts = [self._gets(row) for row in batch]
             fates = await self._take(batch, counts, least_idle_ms)
             left[:0] = [fate.row for fate in fates if fate.word == "later"]
             await self._run(fates, counts)
@@ -81,17 +80,18 @@ class Taker:
             self._hold.unsure.update((row.id, count) for row, count in zip(batch, counts, strict=True))
             raise
         if self._hold.unsure:
-            for row in batch:
-                self._hold.unsure.pop(row.id, None)
+            for fate in fates:
+                if fate.word != "later":
+                    self._hold.unsure.pop(fate.row.id, None)
         return fates
 
-    def _bump(self, row: Row, bump: int) -> int:
-        """How much a take adds: nothing where an earlier one did and its answer was lost."""
-        return 0 if self._hold.unsure.get(row.id) == row.deliveries else bump
+    def _gets(self, row: Row) -> int:
+        """The count a take gives: no more than it has where an earlier delivery counted it and its answer was lost."""
+        return row.deliveries + (self._hold.unsure.get(row.id) != row.deliveries)
 
-    def _next(self, left: list[Row], bump: int) -> list[Row]:
+    def _next(self, left: list[Row]) -> list[Row]:
         """Choose what comes next: a run of doomed rows, one that was delivered before, or a growing slice."""
-        doomed = self._doom(left[0], bump)
+        doomed = self._doom(left[0])
         if doomed:
             most = 100
         elif left[0].deliveries >= 2:
@@ -102,17 +102,17 @@ class Taker:
             most = min(most, self._left)
         batch: list[Row] = []
         for row in left[:most]:
-            if self._doom(row, bump) != doomed or (row.deliveries >= 2 and not doomed and batch):
+            if self._doom(row) != doomed or (row.deliveries >= 2 and not doomed and batch):
                 break
             batch.append(row)
         return batch
 
-    def _doom(self, row: Row, bump: int) -> str | None:
+    def _doom(self, row: Row) -> str | None:
         """Why a row goes to the dead letters before its handler; None: it does not."""
         failure = self._hold.failed.get(row.id)
         if failure is not None and failure.doomed is not None:
             return failure.doomed
-        if self._limit is None or row.deliveries + self._bump(row, bump) <= self._limit:
+        if self._limit is None or self._gets(row) <= self._limit:
             return None
         why = f"delivered {row.deliveries} times, the limit is {self._limit}"
         return f"{why}; last error: {failure.reason}" if failure is not None else why

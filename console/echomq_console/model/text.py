@@ -56,7 +56,7 @@ def shell_word(data: bytes | str) -> str | None:
     if b"\0" in raw:
         return None
     text = raw.decode("utf-8", "surrogateescape")
-    if not any(map(_is_unseen, text)):
+    if (text.isascii() and text.isprintable()) or not any(map(_is_unseen, text)):  # quick first: names may be long
         return shlex.quote(text)
     return "$'" + "".join(chr(byte) if byte in _PLAIN_IN_QUOTES else f"\\x{byte:02x}" for byte in raw) + "'"
 

@@ -59,8 +59,8 @@ def preview(pairs: Pairs, limit: int = 240) -> str:
         if left < _LEAST:
             more = True
             break
-        shown = harmless(name, min(40, left))
-        text += f"{' ' if text else ''}{shown}={harmless(value, max(1, left - len(shown)))}"
+        shown = harmless(name, min(40, left - 1))
+        text += f"{' ' if text else ''}{shown}={harmless(value, left - len(shown))}"
     return f"{text} …" if more else text
 
 

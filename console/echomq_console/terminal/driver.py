@@ -21,7 +21,7 @@ class SurvivingDriver(LinuxDriver):
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
-        self._file = cast("TextIO", _Forgiving(self._file))
+        self._file = cast("Any", _Forgiving(cast("TextIO", self._file)))
 
     def run_input_thread(self) -> None:
         """Read keys; where there is no terminal to read from any more, the app is asked to leave."""
