@@ -6,7 +6,7 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 py
   $(shell $(name) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(name))))
 BIN := .venv/bin
 
-.PHONY: demo test check screenshots bench clean
+.PHONY: demo test check soak screenshots bench clean
 
 demo: .venv/.console
 	@$(BIN)/echomq-console demo
@@ -20,11 +20,16 @@ check: .venv/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# A million entries under kills, freezes, lost replies and restarts; `make test` runs a short form of it.
+soak: .venv/.test
+	$(BIN)/python tests/chaos/soak.py --seed 1 --entries 1000000 --seconds 600
+
 screenshots: .venv/.console
 	$(BIN)/python screenshots/make.py
 
 bench: .venv/.console
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/engine.py
 
 .venv/.console: pyproject.toml
 	$(if $(PYTHON),,$(error Python 3.11 or newer is needed: install it, or name it: make PYTHON=/path/to/python3))

@@ -39,11 +39,12 @@ MEANING = {
     "bystanders": "dead-lettered, and never marked as poison",
     "dead_early": "dead-lettered before its attempts were used up",
     "past_limit": "given to a handler past the limit",
-    "uncounted": "begun more often than its delivery count says",
+    "uncounted": "redelivered without being counted: begun twice at one count above 1",
     "doubled": "begun in a process where it still ran",
     "duplicated": "answered with Ok more than once",
     "recovered": "handled after a crash, a claim or a lost answer",
     "indeterminate": "added, though the producer never heard so",
+    "first_twice": "begun twice as a first delivery: the answer to a claim was lost",
     "overcounted": "counted three times or more with no handler begun",
 }
 
@@ -112,6 +113,8 @@ class _Tally:
 
     begins: Counter[int] = field(default_factory=Counter)
     most: dict[int, int] = field(default_factory=dict)
+    counts: dict[int, int] = field(default_factory=dict)
+    again: set[tuple[int, int]] = field(default_factory=set)
     oks: Counter[int] = field(default_factory=Counter)
     acknowledged: set[int] = field(default_factory=set)
     claimed: set[int] = field(default_factory=set)
@@ -124,6 +127,10 @@ class _Tally:
             case "begin":
                 self.begins[n] += 1
                 self.most[n] = max(self.most.get(n, 0), event.attempts)
+                seen, this = self.counts.get(n, 0), 1 << event.attempts  # the counts it began at, a bit for each
+                if seen & this:
+                    self.again.add((n, event.attempts))
+                self.counts[n] = seen | this
                 if (event.who, n) in self.running:
                     self.doubled.add(n)
                 self.running.add((event.who, n))
@@ -165,11 +172,12 @@ def check(history: History) -> Verdict:
             if letter.attempts < history.limit and history.added.get(letter.n) != "refused"
         },
         "past_limit": {n for n, most in tally.most.items() if most > history.limit},
-        "uncounted": {n for n, more in excess.items() if more < 0},
+        "uncounted": {n for n, attempts in tally.again if attempts > 1},
         "doubled": tally.doubled,
         "duplicated": {n for n, times in tally.oks.items() if times > 1},
         "recovered": interrupted & handled,
         "indeterminate": history.present - history.confirmed,
+        "first_twice": {n for n, attempts in tally.again if attempts <= 1},
         "overcounted": {n for n, more in excess.items() if more > 2},
     }
     return Verdict(found, tally.begins.total(), tally.oks.total())

@@ -22,8 +22,8 @@ class Plan:
 
     @property
     def work(self) -> float:
-        """Seconds an ordinary handler takes, so that the consumers are busy for less than half of the time."""
-        return 6.0 * self.seconds / self.entries
+        """Seconds an ordinary handler takes, so that the consumers are busy for a quarter of the time."""
+        return 4.0 * self.seconds / self.entries
 
     @property
     def patience(self) -> float:

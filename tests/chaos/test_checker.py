@@ -156,10 +156,20 @@ def test_past_the_limit() -> None:
     assert story.found() == {"past_limit": {2}}
 
 
-def test_uncounted() -> None:
+@pytest.mark.parametrize(("attempts", "word"), [(1, "first_twice"), (2, "uncounted"), (3, "uncounted")])
+def test_uncounted(attempts: int, word: str) -> None:
     story = Story()
-    story.run(2, 3, "error", who="c2")
-    assert story.found() == {"uncounted": {2}}
+    story.run(2, attempts, "error", who="c2")
+    assert story.found() == {word: {2}}
+
+
+def test_uncounted_is_found_where_other_deliveries_were_counted_in_vain() -> None:
+    story = Story(added=Story().added | {9: "fail"})
+    for known in (story.confirmed, story.present):
+        known.add(9)
+    story.run(9, 3, "error")
+    story.run(9, 3, "ok")
+    assert story.found() == {"uncounted": {9}, "recovered": {9}}
 
 
 def test_overcounted_is_what_two_crashes_do_not_explain() -> None:
@@ -198,8 +208,6 @@ def test_recovered(how: str) -> None:
         story.run(9, 1, "", who="c7")
     elif how == "claim":
         story.events += [Event("claimed", 9, 0, "c1"), Event("begin", 9, 1, "c1")]
-    else:
-        story.run(9, 2, "")
     story.run(9, 2, "ok", who="c2")
     assert story.found() == {"recovered": {9}}
 

@@ -14,7 +14,7 @@ from tests.chaos.faults import KINDS
 from tests.chaos.kinds import Plan, kinds
 from tests.chaos.running import Outcome, show, soak
 
-SHORT = Plan(seed=7, entries=5000, seconds=20.0)
+SHORT = Plan(seed=7, entries=5000, seconds=15.0)
 
 
 @pytest.mark.timeout(180)

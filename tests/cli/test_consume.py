@@ -168,10 +168,10 @@ def test_the_end_of_standard_input_stops_it_where_a_parent_said_so(consume: Cons
 def test_every_option_reaches_the_engine(
     consume: Consume, stuck: Stuck, handlers: Callable[[str], str], audit_path: Path
 ) -> None:
-    """A peer's idle entry is claimed, one past the limit is dead-lettered, two run at a time, a slow one is cut off."""
-    (peers,) = stuck.add(1)
-    (poison,) = stuck.add(1, deliveries=5)
-    stuck.server.xclaim(stuck.stream, "g", "gone", 0, [peers, poison], idle=90_000, retrycount=1, justid=True)
+    """A peer's entries are claimed by sevens, one past the limit given up, two run at once, a slow one is cut off."""
+    peers = stuck.add(10)
+    (poison,) = stuck.add(1)
+    stuck.server.xclaim(stuck.stream, "g", "gone", 0, peers, idle=90_000, retrycount=1, justid=True)
     stuck.server.xclaim(stuck.stream, "g", "gone", 0, [poison], idle=90_000, retrycount=5, justid=True)
     slow, pair, other = fill(stuck.server, stuck.stream, 3)
     source = f"""
@@ -189,13 +189,13 @@ async def handle(entry):
     numbers = ["--min-idle", "60s", "--beat", "10ms", "--count", "7", "--concurrency", "3", "--timeout", "500ms"]
     numbers += ["--max-attempts", "5", "--retry-delay", "2s", "--recreate", "new", "--grace", "3s"]
     consumer = consume(stuck.stream, handlers(source), *numbers)
+    while [row[0] for row in stuck.rows()] != [slow]:
+        assert consumer.process.poll() is None
     consumer.until("timed out after 0.5 s")
-    rows = {poison, peers, slow, pair, other}
-    while rows != {slow}:
-        rows = {row[0] for row in stuck.rows()}
     said = consumer.end()
     assert said.status == 0
-    assert "acknowledged=3 failed=1 dead_lettered=1 " in said.err
+    assert f"claimed count=7 first={peers[0]} last={peers[6]} how=beat" in said.err
+    assert "acknowledged=12 failed=1 dead_lettered=1 " in said.err
     ((_, fields),) = stuck.server.xrange(b"{%s}:dead" % stuck.stream)
     assert fields[b"dl:id"].decode() == poison
     expected = {"min_idle_ms": 60_000, "beat_ms": 10, "page": 7, "concurrency": 3, "timeout_ms": 500}
@@ -219,7 +219,9 @@ async def handle(entry):
     )
     waited = re.search(r"after (\d+\.\d+)", consumer.until("after"))
     assert waited is not None
-    assert float(waited[1]) >= 0.45  # the lease was last renewed at most a quarter of min-idle before the delay was over
+    assert (
+        float(waited[1]) >= 0.45
+    )  # the lease was last renewed at most a quarter of min-idle before the delay was over
     assert consumer.end().status == 0
 
 
@@ -264,10 +266,13 @@ def test_what_cannot_be_understood(
     assert not audit_path.exists()
 
 
-def test_read_only_starts_nothing(command: Command, stuck: Stuck, ok: str, audit_path: Path) -> None:
-    arguments = ["consume", *stuck.names, "web-9", "--start", "new", "--handler", ok]
+@pytest.mark.parametrize("more", [[], ["--create"]])
+def test_read_only_starts_nothing(
+    command: Command, server: Any, stream: bytes, ok: str, audit_path: Path, *, more: list[str]
+) -> None:
+    arguments = ["consume", stream, "g", "web-1", "--start", "new", "--handler", ok, *more]
     assert "read-only" in command("--read-only", *arguments).complaint()
-    assert stuck.server.xinfo_consumers(stuck.stream, "g") == []
+    assert server.exists(stream) == 0
     assert not audit_path.exists()
 
 
@@ -453,6 +458,7 @@ def test_events_are_all_of_standard_output(
 ) -> None:
     ids = fill(stuck.server, stuck.stream, 2)
     consumer = consume(stuck.stream, handlers(PRINTS), "--events", "-", "--report", "10ms")
+    consumer.until("printed by the handler")  # at once, not when a buffer is full
     consumer.until(f"failed id={ids[1]}")
     consumer.until("acknowledged=1 ")
     said = consumer.end()

@@ -229,6 +229,7 @@ async def test_a_claim_from_outside_is_respected(lab: Lab, outsider: Outsider, a
         else:
             await until(lambda: events.of(Failed))
     assert events.of(Lost) == [Lost(entry_id, running=True)]
+    assert made.totals.lost == 1
     assert await outsider.pending() == ([] if answer == Ok() else [(entry_id, "other", 2)])
     assert await outsider.do("EXISTS", lab.dead_key) == 0
     assert len(handler.entries) == 1
