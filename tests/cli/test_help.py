@@ -11,7 +11,7 @@ from .conftest import Command
 
 COMMANDS = (
     *("demo", "groups", "consumers", "pending", "dead-letters", "diagnose", "audit"),
-    *("drain", "autoclaim", "dead-letter"),
+    *("drain", "autoclaim", "dead-letter", "consume"),
 )
 
 _LOADED = """

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import pytest
+from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -60,8 +62,27 @@ class Stage:
         return next((line for line in self.lines if part in line), "")
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        """Press keys, one after the other, each when what the last one did is done."""
+        for key in keys:
+            self.send(key)
+            await self.settle()
+
+    def send(self, key: str) -> None:
+        """Press a key and wait for nothing: the app may end by it."""
+        char = key if len(key) == 1 else None
+        name = key if key.isalnum() or char is None else _character_to_key(key)
+        self.app.post_message(events.Key(name, char))
+
+    async def settle(self) -> None:
+        """Let every message be handled that is under way, and what those set off.
+
+        The pilot's own way waits until the process is idle, which an app that polls is not.
+        """
+        for _ in range(3):
+            handled = asyncio.Event()
+            self.app.call_later(handled.set)
+            await handled.wait()
+            await self.pilot.pause(0)
 
     async def until(self, what: str | Callable[[str], bool], seconds: float = WAIT) -> str:
         """Wait until the screen shows a text, or fulfils a condition; fails with the screen as it was."""
@@ -69,7 +90,8 @@ class Stage:
         try:
             async with asyncio.timeout(seconds):
                 while not holds(self.text):
-                    await self.pilot.pause(0.02)
+                    await asyncio.sleep(0.02)
+                    await self.pilot.pause(0)
         except TimeoutError:
             pytest.fail(f"the screen never showed {what}:\n{self.text}\n{self.toasts}")
         return self.text
@@ -82,19 +104,16 @@ class Stage:
     async def until_screen(self, kind: type[ScreenKind]) -> ScreenKind:
         """Wait until a screen of a kind is on top, and drawn."""
         await self.until(lambda _: isinstance(self.app.screen, kind))
-        await self.pilot.pause()
+        await self.settle()
         assert isinstance(self.app.screen, kind)
         return self.app.screen
 
     async def polls(self, count: int) -> None:
         """Wait for so many more pictures."""
-        seen = self.app._picture.snapshot
         for _ in range(count):
-            last = seen
-            async with asyncio.timeout(WAIT):
-                while (seen := self.app._picture.snapshot) is last:
-                    await self.pilot.pause(0.01)
-        await self.pilot.pause()
+            last = self.app._picture.snapshot
+            await self.until(lambda _, last=last: self.app._picture.snapshot is not last)  # type: ignore[misc]
+        await self.settle()
 
     def table(self, name: str = "groups") -> WindowedTable:
         """A table of the screen."""

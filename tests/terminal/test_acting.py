@@ -240,7 +240,7 @@ async def test_leaving_stops_the_action_cleanly(
         await stage.until(lambda _: bool(_runs(handlers)))
         await stage.press("b")
         await stage.until_screen(GroupsScreen)
-        await stage.press("q")
+        stage.send("q")
         await _until_ended(stage)
     began = _runs(handlers)
     await _gone(began[0])
@@ -259,7 +259,7 @@ async def test_leaving_from_an_open_dialog_runs_nothing(
         await stage.until("▲ poison")
         await stage.press("X")
         await stage.until_screen(PlanDialog)
-        await stage.press("ctrl+q")
+        stage.send("ctrl+q")
         await _until_ended(stage)
         assert stage.app.return_code == 0
     assert await pending(own_wire, b"orders") == before

@@ -76,8 +76,7 @@ async def test_the_help_lists_every_key(
             await stage.until_screen(HelpScreen)
             shown = stage.text
             await stage.press("end")
-            await stage.pilot.pause()
-            shown += stage.text
+            shown += await stage.until("Every write is planned")
             for listed in screen.KEYS:
                 assert re.search(rf"[│|]\s+{re.escape(listed.label)} +{re.escape(listed.sentence)}", shown), listed
             assert "Two failures, two recoveries" in shown
@@ -116,7 +115,7 @@ async def test_what_is_typed_into_the_filter_does_not_act(
     async with open_app(own_server.url) as stage:
         await stage.until("▲ poison")
         assert "A autoclaim" in stage.lines[-1]
-        await stage.press("slash", "A", "D", "X", "q", "r", "s", "question_mark")
+        await stage.press("slash", "A", "D", "X", "q", "r", "s", "?")
         await stage.polls(2)
         assert isinstance(stage.app.screen, GroupsScreen)
         assert "ADXqrs?" in stage.line("filter ")

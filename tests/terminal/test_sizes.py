@@ -86,7 +86,7 @@ async def test_resizing_at_any_time_does_no_harm(own_server: EmbeddedServer, own
             await stage.press(*keys)
             for width, height in sizes:
                 await stage.pilot.resize_terminal(width, height)
-                await stage.pilot.pause()
+                await stage.settle()
         await stage.until("Cancel")
         await stage.press("escape")
         assert stage.lines[-1].startswith(" ? help  q quit")
