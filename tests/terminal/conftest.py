@@ -15,6 +15,7 @@ from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets._toast import Toast
 
 from echomq_console.model.entry_id import EntryId
 from echomq_console.model.finding import Thresholds
@@ -97,9 +98,12 @@ class Stage:
         return self.text
 
     async def until_toast(self, what: str) -> str:
-        """Wait until something is said in passing."""
+        """Wait until something is said in passing, and is seen on the screen."""
         await self.until(lambda _: what in self.toasts)
-        return next(note.message for note in self.app._notifications if what in f"{note.title}: {note.message}")
+        said = next(note.message for note in self.app._notifications if what in f"{note.title}: {note.message}")
+        first = said.split()[0]
+        await self.until(lambda text: bool(self.app.screen.query(Toast)) and first in text)
+        return said
 
     async def until_screen(self, kind: type[ScreenKind]) -> ScreenKind:
         """Wait until a screen of a kind is on top, and drawn."""
@@ -148,7 +152,7 @@ def open_app() -> OpenApp:
         period: float = 0.05,
     ) -> AsyncIterator[Stage]:
         app = ConsoleApp(Start(url, url.rpartition("@")[2], thresholds, handler, read_only), period=period)
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=True) as pilot:
             yield Stage(app, pilot)
 
     return opened

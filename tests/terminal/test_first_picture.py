@@ -39,19 +39,16 @@ async def test_worst_first_with_the_finding_the_recovery_and_the_key(
         assert "▲ 3 stuck" in text
         assert "● 1 well" in text
 
-        wanted = {
-            b"billing": ("gone:", "web-3 holds 4 entries and has not been seen for", "A  autoclaim…"),
-            b"mailer": ("undrained:", "mail-1 reads", "D  drain…"),
-            b"ledger": ("poison:", "delivered", "X  dead-letter…"),
-            b"search": ("search", "Nothing is stuck here.", "search"),
-        }
-        for place in range(4):
-            await stage.press("home", *["down"] * place)
-            key = stage.table().cursor_key
-            assert isinstance(key, tuple)
-            for words in wanted.pop(key[1]):
+        for key, said in {
+            (b"orders", b"billing"): ("gone:", "web-3 holds 4 entries and has not been seen for", "A  autoclaim…"),
+            (b"mails", b"mailer"): ("undrained:", "mail-1 reads", "D  drain…"),
+            (b"payments", b"ledger"): ("poison:", "delivered", "X  dead-letter…"),
+            (b"orders", b"search"): ("orders › search", "Nothing is stuck here.", "search"),
+        }.items():
+            await stage.press("end")
+            stage.table().move_cursor_to(key)
+            for words in said:
                 await stage.until(words)
-        assert not wanted
 
 
 async def test_the_folded_finding_keeps_its_key_in_sight(

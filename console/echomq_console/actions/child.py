@@ -187,6 +187,7 @@ def _outcome_of(said: dict[str, Any]) -> Outcome:
         audit_id=said["audit_id"],
         seconds=said["seconds"],
         error=said["error"],
+        remaining=said["remaining"],
     )
 
 

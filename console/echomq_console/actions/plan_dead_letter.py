@@ -36,7 +36,7 @@ async def plan_dead_letter(session: Session, target: Target, options: Options) -
         sample=tuple(rows[:SAMPLE]),
         owners=owners,
         effects=_effects(target, rows, owners, dead_key, options.reason),
-        untouched=(f"{entries(now.pending - len(rows))} of this group, and every other group of the stream",),
+        untouched=(_others(now.pending - len(rows)),),
         reassurances=(
             "copied on the server with every pair, and acknowledged only when the copy is there, in one step",
         ),
@@ -89,6 +89,11 @@ def _warnings(
             f"{entries(len(young))} last delivered {span(youngest)} ago to a consumer that reads: may be running now"
         )
     return warnings
+
+
+def _others(pending: int) -> str:
+    own = f"{entries(pending)} of this group, and " if pending > 0 else ""
+    return f"{own}every other group of the stream"
 
 
 def _nothing(target: Target, missing: tuple[EntryId, ...]) -> str:

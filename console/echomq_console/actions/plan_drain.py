@@ -39,7 +39,7 @@ async def plan_drain(session: Session, target: Target, options: Options) -> Plan
         exact=True,
         sample=tuple(rows[:SAMPLE]),
         owners={name: len(rows)} if rows else {},
-        effects=_effects(target, rows, harmless(name, 60)),
+        effects=(*_effects(target, rows, harmless(name, 60)), *_unseen(session, now, name)),
         untouched=_untouched(now, name, len(rows), min_idle_ms),
         reassurances=(f"min-idle is T, {span(job_ms)}: what a living {harmless(name, 60)} is running is not taken",)
         if min_idle_ms >= job_ms
@@ -61,6 +61,14 @@ def _effects(target: Target, rows: list[PendingEntry], name: str) -> tuple[str, 
         f"Each counts one more delivery ({deliveries_text(rows)}) and is acknowledged when the handler says ok.",
         f"{their} owner stays {name}; what the handler refuses stays pending.",
     )
+
+
+def _unseen(session: Session, now: GroupNow, name: bytes) -> tuple[str, ...]:
+    """A drain recovers a name that comes back; for one that does not, the other recovery fits."""
+    if still_reading(now.consumers, name, session.thresholds.job_ms) is not False:
+        return ()
+    idle = span(now.consumers[name].idle_ms)
+    return (f"{harmless(name, 60)} has not been seen for {idle}: if it never comes back, an autoclaim fits better.",)
 
 
 def _untouched(now: GroupNow, name: bytes, taken: int, min_idle_ms: int) -> tuple[str, ...]:

@@ -80,4 +80,5 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "audit_id": outcome.audit_id,
         "seconds": round(outcome.seconds, 3),
         "error": outcome.error,
+        "remaining": outcome.remaining,
     }

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
 from echomq_console.audit.log import AuditedAction, AuditError
 from echomq_console.engine import DeadLetter, autoclaim, dead_letter, drain
@@ -14,6 +15,7 @@ from echomq_console.engine.events import Event
 from echomq_console.engine.handlers import Handler
 from echomq_console.model.action import Outcome, Plan
 from echomq_console.model.entry_id import EntryId
+from echomq_console.model.text import harmless
 from echomq_console.server.errors import ServerError
 from echomq_console.server.wire import Wire
 
@@ -54,17 +56,19 @@ async def run_here(
         on_audit(audited.audit_id)
     tally = Tally(plan.count, on_progress, on_event)
     began = time.monotonic()
+    stop = stop or asyncio.Event()
     error: str | None = None
     try:
-        await _ROADS[plan.action](session, plan, tally, audited, stop or asyncio.Event())
+        await _ROADS[plan.action](session, plan, tally, audited, stop)
         tally.write_batch(audited)
     except (ServerError, EngineError, AuditError) as trouble:
         error = str(trouble)
-    outcome = _outcome(plan, tally, audited, time.monotonic() - began, error)
+    remaining = _remaining(session, plan, tally) if stop.is_set() else None
+    outcome = _outcome(plan, tally, audited, time.monotonic() - began, error=error, remaining=remaining)
     try:
         record.write_outcome(audited, outcome)
     except AuditError as trouble:
-        return _outcome(plan, tally, audited, outcome.seconds, f"{error}; {trouble}" if error else str(trouble))
+        return replace(outcome, error=f"{error}; {trouble}" if error else str(trouble))
     return outcome
 
 
@@ -216,7 +220,25 @@ def _policy(plan: Plan) -> DeadLetter | None:
     return None if limit is None else DeadLetter(max_attempts=limit)
 
 
-def _outcome(plan: Plan, tally: Tally, audited: AuditedAction, seconds: float, error: str | None) -> Outcome:
+def _remaining(session: Session, plan: Plan, tally: Tally) -> str | None:
+    """Say what a stopped run did not begin, and where that is now; None where nothing was left."""
+    settled = len(tally.done) + len(tally.failures) + len(tally.skipped)
+    settled += len(set(tally.dead_lettered) - set(tally.done))
+    left = plan.count - settled
+    if left <= 0:
+        return None
+    begun = f"{left:,} of {plan.count:,} were not begun"
+    claimed = tally.claimed - {*tally.done, *tally.dead_lettered, *tally.failures, *tally.skipped}
+    if not claimed:
+        return f"{begun} and are as they were"
+    held = f"{len(claimed):,} of them {'is' if len(claimed) == 1 else 'are'}"
+    name = harmless(session.console_name, 60)
+    return f"{begun}; {held} on the list of {name} by now, the delivery counts as they were: autoclaim again goes on"
+
+
+def _outcome(
+    plan: Plan, tally: Tally, audited: AuditedAction, seconds: float, *, error: str | None, remaining: str | None
+) -> Outcome:
     moved = plan.action == "dead-letter"
     return Outcome(
         action=plan.action,
@@ -231,6 +253,7 @@ def _outcome(plan: Plan, tally: Tally, audited: AuditedAction, seconds: float, e
         audit_id=audited.audit_id,
         seconds=seconds,
         error=error,
+        remaining=remaining,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from echomq_console.audit.log import AuditedAction
 from echomq_console.engine.events import (
     Acknowledged,
+    Claimed,
     DeadLettered,
     DeadLetterFailed,
     Delivered,
@@ -35,6 +36,7 @@ class Tally:
     dead_lettered: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
+    claimed: set[str] = field(default_factory=set)
     _written: tuple[int, int, frozenset[str]] = (0, 0, frozenset())
 
     def listen(self, event: Event) -> None:
@@ -60,6 +62,8 @@ class Tally:
                 for entry_id in ids:
                     self.failures.pop(entry_id, None)
                 return f"{ids[0]}  ok, acknowledged" if len(ids) == 1 else f"{len(ids)} entries  ok, acknowledged"
+            case Claimed(ids=ids):
+                self.claimed.update(ids)
             case Failed(id=entry_id, reason=reason):
                 self.failures[entry_id] = reason
                 return f"{entry_id}  failed: {harmless(reason, 160)}"

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from .errors import NoServer
+from .errors import Misused, NoServer
 from .options import Root, Work, read_duration
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def aim_of(root: Root, url: str | None = None, job_time: str | None = None, hand
 
     return Aim(
         url=url or root.url or os.environ.get("ECHOMQ_URL") or DEFAULT_URL,
-        thresholds=Thresholds(job_ms=read_duration(job_time or root.job_time or DEFAULT_JOB_TIME, "--job-time")),
+        thresholds=Thresholds(job_ms=_job_ms(job_time or root.job_time or DEFAULT_JOB_TIME)),
         handler=handler or root.handler,
         read_only=root.read_only,
     )
@@ -85,3 +85,11 @@ def session_of(aim: Aim, wire: Wire) -> Session:
     from echomq_console.server.address import Address
 
     return Session(Address.parse(aim.url), wire, AuditLog(), aim.thresholds, read_only=aim.read_only)
+
+
+def _job_ms(text: str) -> int:
+    """Read T. Without any time, every entry would be nobody's work, and every guard would be off."""
+    job_ms = read_duration(text, "--job-time")
+    if job_ms == 0:
+        raise Misused("--job-time is the longest a job may take: more than 0, like 30s or 5m")
+    return job_ms

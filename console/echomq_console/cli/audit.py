@@ -118,7 +118,10 @@ def _how(action: dict[str, Any]) -> str:
 
     if action["done"] is None:
         return "cut off"
-    return f"early: {harmless(str(action['error']), 120)}" if action["error"] else "to its end"
+    if action["error"]:
+        return f"early: {harmless(str(action['error']), 120)}"
+    remaining = action["remaining"]
+    return f"stopped: {harmless(str(remaining), 200)}" if remaining else "to its end"
 
 
 def _count(value: object) -> str:

@@ -9,7 +9,7 @@ _INTENT = (
     *("at", "actor", "server", "action", "stream", "group", "consumer", "count", "exact", "handler"),
     *("min_idle_ms", "max_attempts", "reason"),
 )
-_COUNTS = ("done", "failed", "dead_lettered", "seconds", "error")
+_COUNTS = ("done", "failed", "dead_lettered", "seconds", "error", "remaining")
 
 
 def read_actions(lines: Iterable[object]) -> list[dict[str, Any]]:

@@ -109,7 +109,7 @@ def _run(session: Session, plan: Plan, how: How, teller: Teller) -> int:
     teller.show_outcome(outcome)
     status = _status(outcome)
     if signal_number is not None:
-        complain(_stopped(plan, outcome))
+        complain(f"stopped: {outcome.remaining or 'nothing was left to do'}")
         return 128 + signal_number
     return status
 
@@ -127,8 +127,3 @@ def _status(outcome: Outcome) -> int:
         complain(f"{outcome.failed:,} of {tried:,} {entries} failed and {stay} pending{reason}")
         return TROUBLE
     return WELL
-
-
-def _stopped(plan: Plan, outcome: Outcome) -> str:
-    settled = outcome.done + outcome.failed + outcome.dead_lettered + len(outcome.skipped)
-    return f"stopped: {max(0, plan.count - settled):,} of {plan.count:,} were not begun and are as they were"

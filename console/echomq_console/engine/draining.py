@@ -67,7 +67,7 @@ async def drain(
         )
         with until_stopped(session, stop):
             async with session.at_work():
-                await one_pass(place, session, taker, count=count, min_idle_ms=int(min_idle * 1000))
+                await one_pass(place, session, taker, count=count, min_idle_ms=round(min_idle * 1000))
         session.report.seconds = time.monotonic() - began
         return session.report
 

@@ -91,7 +91,7 @@ class Outcome:
     """What an action did. `done` counts entries acknowledged after a handler's ok, or moved; `ids` are those.
 
     `failed` are still pending (the handler said no), `dead_lettered` were moved by the attempts limit.
-    `error` is one line where the run ended early.
+    `error` is one line where the run ended early; `remaining` one that says what a stopped run left, and where.
     """
 
     action: str
@@ -106,3 +106,4 @@ class Outcome:
     audit_id: str
     seconds: float
     error: str | None = None
+    remaining: str | None = None

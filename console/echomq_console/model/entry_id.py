@@ -25,10 +25,10 @@ class EntryId(NamedTuple):
         raw = text.encode("ascii", "replace") if isinstance(text, str) else text
         ms, dash, seq = raw.partition(b"-")
         if len(raw) > 100 or not ms.isdigit() or (dash and not seq.isdigit()):
-            raise ValueError(f"not an entry id: {raw[:60]!r} (an id looks like 1769526697641-0)")
+            raise ValueError(f"not an entry id: {_shown(raw)} (an id looks like 1769526697641-0)")
         parsed = cls(int(ms), int(seq) if dash else 0)
         if parsed.ms > _MAX_PART or parsed.seq > _MAX_PART:
-            raise ValueError(f"not an entry id: {raw[:60]!r} (a part is over 64 bits)")
+            raise ValueError(f"not an entry id: {_shown(raw)} (a part is over 64 bits)")
         return parsed
 
     def __str__(self) -> str:
@@ -44,3 +44,8 @@ class EntryId(NamedTuple):
 
 ZERO = EntryId(0, 0)
 """Before every entry; also the cursor that means "start over"."""
+
+
+def _shown(raw: bytes) -> str:
+    text = raw[:60].decode("utf-8", "backslashreplace")
+    return f"'{''.join(c if c.isprintable() else '?' for c in text)}'"

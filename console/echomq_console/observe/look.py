@@ -180,7 +180,9 @@ def _require_stream(wire: Wire, key: bytes, kind: str | ServerError) -> None:
         return  # the command itself will say what it finds
     found = _answered(kind)
     if found == "none":
-        raise NoKey(f"no stream '{harmless(key)}' on {wire.address}")
+        queue, slash, name = key.partition(b"/")
+        hint = f" (an EchoMQ stream's key is spelled emq:{{{harmless(queue, 60)}}}:stream:{harmless(name, 60)})"
+        raise NoKey(f"no stream '{harmless(key)}' on {wire.address}{hint if slash and queue and name else ''}")
     if found != "stream":
         raise WrongType(f"'{harmless(key)}' holds a {found}, not a stream")
 

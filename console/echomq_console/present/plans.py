@@ -62,7 +62,9 @@ def outcome_lines(outcome: Outcome) -> tuple[Line, ...]:
     verb = "moved to the dead letters" if outcome.action == "dead-letter" else "processed and acknowledged"
     lines: list[Line] = [
         (
-            Cell("✓ ", "good") if not outcome.error and not outcome.failed else Cell("◆ ", "warn"),
+            Cell("✓ ", "good")
+            if not outcome.error and not outcome.failed and not outcome.remaining
+            else Cell("◆ ", "warn"),
             Cell(f"{_entries(outcome.done)} {verb}", bold=True),
         )
     ]
@@ -78,6 +80,8 @@ def outcome_lines(outcome: Outcome) -> tuple[Line, ...]:
         lines.append((Cell(f"  {_entries(len(outcome.skipped))} left alone: {left.id} {why}", "dim"),))
     if outcome.error:
         lines.append((Cell("  ended early: ", "bad", bold=True), Cell(words(outcome.error), "bad")))
+    if outcome.remaining:
+        lines.append((Cell(f"  stopped: {words(outcome.remaining)}", "warn"),))
     lines.append((Cell(f"  audit {outcome.audit_id}", "dim"),))
     return tuple(lines)
 

@@ -55,6 +55,7 @@ class Act:
         return plan.options.handler
 
     async def _ask(self, plan: Plan, *, needs_handler: bool) -> PlanAnswer | None:
+        self._app.clear_notifications()  # nothing may stand before the buttons
         return await self._app.push_screen_wait(PlanDialog(plan_view(plan, needs_handler=needs_handler)))
 
     async def _run(self, plan: Plan) -> None:

@@ -66,7 +66,7 @@ class ConsoleApp(App[int]):
         self._period = period
         self._picture = Picture()
         self._desk: Desk | None = None
-        self._handler = start.handler
+        self._handlers: dict[tuple[bytes, bytes], str] = {}
         self._act: Act | None = None
         self._look_now = asyncio.Event()
         self._poll_seconds: float | None = None
@@ -232,9 +232,12 @@ class ConsoleApp(App[int]):
         from .acting import Act
 
         assert self._desk is not None
-        self._act = Act(self, self._desk, self._handler)
+        group = (event.target.stream, event.target.group)  # one group's handler must not do another one's work
+        self._act = Act(self, self._desk, self._handlers.get(group, self._start.handler))
         try:
-            self._handler = await self._act.take(event.action, event.target) or self._handler
+            handler = await self._act.take(event.action, event.target)
+            if handler is not None:
+                self._handlers[group] = handler
         finally:
             self._act = None
             self._look_now.set()

@@ -35,6 +35,13 @@ BESIDE = 170
 _SORTS: tuple[str | None, ...] = (None, *(column.key for column in COLUMNS if column.sortable))
 
 
+FRAME = 5
+"""Lines around the groups and the findings: header, trouble, summary, rule, keys."""
+
+LEAST_EXPLAINED = 9
+"""Lines below which an explanation would be cut off, and its one-line form says more."""
+
+
 class GroupsScreen(ConsoleScreen):
     """Every group of the server, worst first, and what is wrong with the one under the cursor."""
 
@@ -76,9 +83,6 @@ class GroupsScreen(ConsoleScreen):
         """Where it is wide the findings stand beside the groups, else below, and on a small screen in one line."""
         if not self.is_laid_out:
             return
-        tall = self.size.height >= TALL
-        self.query_one("#findings").display = tall
-        self.query_one("#folded").display = not tall
         self.query_one("#both").set_class(self._is_wide, "wide")
         self._share_room()
         self._explain()
@@ -121,10 +125,14 @@ class GroupsScreen(ConsoleScreen):
     def _share_room(self) -> None:
         """Below the groups, the findings stand right under them; a long list leaves them two fifths of the screen."""
         table = self.query_one(WindowedTable)
-        if self._is_wide or self.size.height < TALL:
+        wanted = max(table.view.total, 1) + 2
+        below = self.size.height >= TALL or self.size.height - wanted - FRAME >= LEAST_EXPLAINED
+        self.query_one("#findings").display = below
+        self.query_one("#folded").display = not below
+        if self._is_wide or not below:
             table.styles.height = "1fr"
         else:
-            table.styles.height = min(max(table.view.total, 1) + 2, self.size.height * 3 // 5)
+            table.styles.height = min(wanted, self.size.height * 3 // 5)
 
     def groups_on_screen(self) -> Sequence[tuple[bytes, bytes]]:
         """The groups that the table shows just now."""
@@ -166,7 +174,7 @@ class GroupsScreen(ConsoleScreen):
     def action_filter(self) -> None:
         """Open the filter's field."""
         self.query_one("#filter-row").display = True
-        self.query_one("#filter").focus()
+        self.set_focus(self.query_one("#filter"))  # at once: the keys behind this one are meant for the field
 
     @on(Input.Changed)
     def _filtered(self) -> None:

@@ -58,6 +58,13 @@ def poison_first(case: Case, consumer: ConsumerState) -> tuple[str, ...]:
     return (f"First dead-letter the {entries(held.poison)} among them delivered {limit} times or more.",)
 
 
+def consoles_own(name: bytes) -> tuple[str, ...]:
+    """The first step where a console of ours holds the entries: it claimed them, and did not get through."""
+    if not name.startswith(b"console-"):
+        return ()
+    return ("This is a console's own name: it claimed these and did not finish. Run the autoclaim again from there.",)
+
+
 def _finding(case: Case, consumer: ConsumerState) -> Finding:
     stream, group = case.group.key
     name, limit = shown(consumer.name), exact_duration(case.thresholds.job_ms)
@@ -82,6 +89,7 @@ def _finding(case: Case, consumer: ConsumerState) -> Finding:
             "handler looks exactly the same, which is why this says “not seen”."
         ),
         advice=(
+            *consoles_own(consumer.name),
             *poison_first(case, consumer),
             "Will it come back? Start it under the same name: it drains its own list.",
             f"If not: take its entries over (autoclaim) with the service's handler, min-idle {limit}.",

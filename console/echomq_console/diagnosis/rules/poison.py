@@ -49,7 +49,7 @@ def poison(case: Case) -> Iterator[Finding]:
         ),
         advice=(
             "Look at the payload first, and at the consumers' logs at the times of delivery.",
-            "Move these entries to the dead letters: they keep every byte, and can be put back later.",
+            "Move these entries to the dead letters: they keep every byte, and where they came from.",
         ),
         warning=(
             "Do not go on claiming them, and do not delete them from the stream without acknowledging: a pending row "

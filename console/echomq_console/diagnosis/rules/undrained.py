@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from echomq_console.diagnosis.case import Case
 from echomq_console.diagnosis.command_line import HANDLER, command_line
+from echomq_console.diagnosis.rules.gone import consoles_own
 from echomq_console.diagnosis.wording import entries, shown
 from echomq_console.model.finding import Finding, Recovery, Severity
 from echomq_console.model.snapshot import ConsumerState, HeldRows
@@ -52,6 +53,7 @@ def _finding(case: Case, consumer: ConsumerState, held: HeldRows, overdue: int) 
         },
         explanation=(_READS if reads else _CONNECTED).format(name=name, limit=limit),
         advice=(
+            *consoles_own(consumer.name),
             f"Restart it so that it drains its own list before it reads new entries (look at its log first: {name} may "
             "be failing on them).",
             f"Or drain from here, under its name, what is idle for {limit} or longer, with the service's handler.",
