@@ -248,7 +248,7 @@ def test_where_a_new_group_begins(
         (["--start", "new"], "--handler module:function"),
         (["--start", "new", "--handler", "m:f", "--beat", "0"], "--beat is longer than 0"),
         (["--start", "new", "--handler", "m:f", "--min-idle", "0"], "--min-idle is longer than 0"),
-        (["--start", "new", "--handler", "m:f", "--job-time", "0"], "--min-idle is longer than 0"),
+        (["--start", "new", "--handler", "m:f", "--job-time", "0"], "--job-time is the longest a job may take"),
         (["--start", "new", "--handler", "m:f", "--timeout", "0s"], "--timeout is longer than 0"),
         (["--start", "new", "--handler", "m:f", "--report", "often"], "write 250ms, 30s, 5m or 1h30m"),
         (["--start", "new", "--handler", "m:f", "--recreate", "later"], "--recreate"),

@@ -25,7 +25,7 @@ def test_the_incident_lives_until_the_demo_is_told_to_end(start: Callable[..., S
     assert started.process.stdout is not None
     url = started.process.stdout.readline().decode().strip()
     assert url.startswith("redis://127.0.0.1:")
-    here = ["--url", url, "--job-time", "0ms"]
+    here = ["--url", url, "--job-time", "1ms"]
     document = command(*here, "groups", "--json").document
     assert {group["group"] for group in document["groups"]} == {"billing", "mailer", "search", "ledger"}
     handler = "echomq_console.demo.handlers:handle"

@@ -157,8 +157,8 @@ def test_a_handler_whose_import_fails_or_exits(
         (["+@all", "-xinfo"], ["diagnose", "STREAM"], "XINFO"),
         (["+@all", "-xinfo|consumers"], ["diagnose", "STREAM", "g"], "1 of 1 groups could not be read"),
         (["+@all", "-xpending"], ["pending", "STREAM", "g"], "XPENDING"),
-        (["+@read", "-@dangerous", "+xinfo"], ["drain", "STREAM", "g", "web-1", "--yes", "--handler", "OK"], "EVALSHA"),
-        (["+@read", "-@dangerous", "+xinfo"], ["dead-letter", "STREAM", "g", "ID", "--yes"], "EVALSHA"),
+        (["+@read", "-@dangerous", "+xinfo"], ["drain", "STREAM", "g", "web-1", "--yes", "--handler", "OK"], "XACK"),
+        (["+@read", "-@dangerous", "+xinfo"], ["dead-letter", "STREAM", "g", "ID", "--yes"], "XACK"),
     ],
 )
 def test_what_the_user_may_not_do(

@@ -272,3 +272,36 @@ def test_a_log_that_was_edited_is_read_as_far_as_it_makes_sense(command: Command
     assert said.status == 0
     assert "cut off" in said.out
     assert command("audit", "a").status == 0
+
+
+def test_without_any_time_there_is_no_guard_so_it_is_refused(command: Command, stuck: Stuck, ok: str) -> None:
+    stuck.add(1)
+    said = command("autoclaim", *stuck.names, "--handler", ok, "--job-time", "0s", "--yes", "--dry-run")
+    assert "more than 0" in said.complaint()
+
+
+def test_a_user_who_may_not_acknowledge_leaves_no_copy(spawn: Command, stuck: Stuck) -> None:
+    (entry_id,) = stuck.add(1)
+    before = stuck.rows()
+    stuck.server.execute_command("ACL", "SETUSER", "noack", "reset", "on", ">pw", "~*", "+@all", "-xack")
+    kwargs = stuck.server.connection_pool.connection_kwargs
+    url = f"redis://noack:pw@{kwargs['host']}:{kwargs['port']}"
+    for _ in range(2):
+        said = spawn("dead-letter", *stuck.names, entry_id, "--yes", "--url", url)
+        assert (said.status, "+xack" in said.complaint()) == (3, True)
+    assert stuck.rows() == before
+    assert stuck.server.xlen(b"{%s}:dead" % stuck.stream) == 0
+
+
+def test_a_user_who_may_not_acknowledge_runs_no_handler(
+    spawn: Command, stuck: Stuck, handlers: Callable[[str], str], tmp_path: Path
+) -> None:
+    stuck.add(3)
+    ran = tmp_path / "ran"
+    handler = handlers(f"def handle(entry):\n    open({str(ran)!r}, 'a').write('x')\n    return Ok()\n")
+    stuck.server.execute_command("ACL", "SETUSER", "noack", "reset", "on", ">pw", "~*", "+@all", "-xack")
+    kwargs = stuck.server.connection_pool.connection_kwargs
+    url = f"redis://noack:pw@{kwargs['host']}:{kwargs['port']}"
+    said = spawn("drain", *stuck.names, "web-1", "--handler", handler, "--yes", "--url", url)
+    assert (said.status, "+xack" in said.complaint()) == (3, True)
+    assert not ran.exists()

@@ -82,7 +82,8 @@ class Stage:
         for _ in range(3):
             handled = asyncio.Event()
             self.app.call_later(handled.set)
-            await handled.wait()
+            async with asyncio.timeout(WAIT):
+                await handled.wait()
             await self.pilot.pause(0)
 
     async def until(self, what: str | Callable[[str], bool], seconds: float = WAIT) -> str:

@@ -145,11 +145,19 @@ async def test_an_autoclaim_and_a_drain_from_the_app(
         await stage.press("D")
         await stage.until_screen(PlanDialog)
         text = await stage.until("Drain mail-1")
-        assert "service_handlers:ok" in text  # the handler that was named before is offered again
-        await stage.press("right", "enter")
+        assert "service_handlers:ok" not in text  # one group's handler must not do another one's work
+        await stage.press(*"service_handlers:ok", "enter", "right", "enter")
         await stage.until("3 entries processed and acknowledged")
         await stage.press("enter")
         await stage.until("● 2 well")
+
+        await hold(own_wire, b"orders", b"billing", b"web-3", 1)
+        stage.table().move_cursor_to((b"orders", b"billing"))
+        await stage.until("▸ ▲ stuck")
+        await stage.press("A")
+        await stage.until_screen(PlanDialog)
+        assert "service_handlers:ok" in stage.text  # but its own is offered again
+        await stage.press("escape")
     outcomes = {line["action"]: line for line in audited(audit_log) if line["event"] == "outcome"}
     assert (outcomes["autoclaim"]["done"], outcomes["drain"]["done"]) == (5, 3)
 

@@ -55,9 +55,10 @@ async def test_the_folded_finding_keeps_its_key_in_sight(
     own_server: EmbeddedServer, own_wire: Wire, open_app: OpenApp
 ) -> None:
     await hold(own_wire, b"s", b"g", b"a-consumer-with-a-name-so-long-that-its-finding-does-not-fit-a-small-screen", 4)
+    for n in range(12):  # a list that leaves no room for the finding in full
+        await settle(own_wire, b"t%02d" % n)
     async with open_app(own_server.url, (80, 24)) as stage:
-        text = await stage.until("A autoclaim…")
-        assert "▲ a-consumer" in text
+        await stage.until(lambda _: "▲ a-consumer" in stage.lines[-2] and "A autoclaim…" in stage.lines[-2])
 
 
 async def test_every_state_has_a_sign_and_a_word(own_server: EmbeddedServer, own_wire: Wire, open_app: OpenApp) -> None:

@@ -63,6 +63,7 @@ async def test_every_screen_is_harmless_and_the_action_reaches_exactly_that_key(
 ) -> None:
     long = b"y" * 1_000_000
     ids = await hold(own_wire, name, name, name, 3, pairs=(name, name, b"id", name, b"long", long), deliveries=7)
+    single = await hold(own_wire, name, name, name, 1, pairs=(name, name))
     bystander = b"[/x]" if name != b"[/x]" else b"[/y]"
     await hold(own_wire, bystander, name, name, 1, deliveries=1)
     untouched = await pending(own_wire, bystander, name)
@@ -116,7 +117,7 @@ async def test_every_screen_is_harmless_and_the_action_reaches_exactly_that_key(
         assert letter.original == ((name, name), (b"id", name), (b"long", long))
         assert (letter.provenance.stream, letter.provenance.group) == (name, name)
         assert letter.provenance.entry_id == ids[1]
-        assert [row[0] for row in await pending(own_wire, name, name)] == [bytes(ids[0]), bytes(ids[2])]
+        assert [row[0] for row in await pending(own_wire, name, name)] == [bytes(ids[0]), bytes(ids[2]), bytes(single[0])]
         assert await pending(own_wire, bystander, name) == untouched
         assert audited(audit_log)[0]["event"] == "intent"
 

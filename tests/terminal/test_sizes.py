@@ -64,7 +64,7 @@ async def test_where_it_is_wide_the_findings_stand_beside_the_groups(
         assert table.region.height > 40
         await stage.pilot.resize_terminal(120, 36)
         await stage.until(lambda _: findings.region.y >= table.region.bottom)
-        await stage.pilot.resize_terminal(80, 24)
+        await stage.pilot.resize_terminal(80, 12)
         await stage.until(lambda _: not findings.display)
         assert "A autoclaim…" in stage.text
 

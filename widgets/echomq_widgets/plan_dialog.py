@@ -132,6 +132,8 @@ class PlanDialog(ModalScreen["PlanAnswer | None"]):
 
     def on_mount(self) -> None:
         """Put the focus where nothing can happen by accident."""
+        if not self.query("#plan-cancel"):
+            return  # closed by the key behind the one that opened it: its widgets are gone already
         self._first_field().focus()
         body = self.query_one("#plan-body", VerticalScroll)
         self.watch(body, "show_vertical_scrollbar", self._say, init=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from echomq_console.model.action import Options, Plan, Target
 
@@ -42,7 +43,8 @@ async def plan_action(session: Session, name: str, target: Target, options: Opti
     if action is None:
         raise ActionRefused(f"no action {name!r} (there are: {', '.join(ACTIONS)})")
     _require_sense(options)
-    return await action.plan(session, target, options)
+    plan = await action.plan(session, target, options)
+    return replace(plan, looked_at=time.monotonic())
 
 
 def _require_sense(options: Options) -> None:

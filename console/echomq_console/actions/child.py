@@ -18,6 +18,7 @@ from echomq_console.model.action import Outcome, Plan, Progress, Skipped
 from echomq_console.model.encoding import bytes_of_json
 
 from .complaints import Complaints, complaints_pipe
+from .confirmed import confirmed_idle_ms
 from .session import ActionRefused, Session
 from .tally import OnProgress
 
@@ -53,7 +54,8 @@ async def _follow(
     watcher = asyncio.create_task(_close_when_stopped(child, stop))
     try:
         assert child.stdout is not None
-        while line := await child.stdout.readline():
+        # Not to the end of the pipe: whatever a handler forked may hold it open long after the child is over.
+        while not listening.is_told and (line := await child.stdout.readline()):
             listening.take(line)
         code = await child.wait()
         return listening.outcome_of(code, "" if listening.is_told else await complaints.last_line())
@@ -94,7 +96,7 @@ def arguments(session: Session, plan: Plan) -> list[str]:
     target, options = plan.target, plan.options
     names = [target.stream, target.group, *([target.consumer] if target.consumer is not None else [])]
     said = [plan.action, *("--yes", "--confirmed", "--events", "-", "--stop-on-eof")]
-    said += ["--min-idle", f"{session.thresholds.job_ms if options.min_idle_ms is None else options.min_idle_ms}ms"]
+    said += ["--min-idle", f"{confirmed_idle_ms(session, plan)}ms"]
     said += ["--job-time", f"{session.thresholds.job_ms}ms", "--batch", str(options.batch)]
     said += ["--handler", options.handler or ""]
     if options.max_attempts is not None:

@@ -21,6 +21,7 @@ from echomq_console.server.wire import Wire
 
 from . import record
 from .catalogue import ACTIONS
+from .confirmed import confirmed_idle_ms
 from .contained import contained_handler
 from .rows import pending_rows
 from .session import ActionRefused, Session
@@ -61,6 +62,7 @@ async def run_here(
     try:
         await _ROADS[plan.action](session, plan, tally, audited, stop)
         tally.write_batch(audited)
+        error = tally.trouble
     except (ServerError, EngineError, AuditError) as trouble:
         error = str(trouble)
     remaining = _remaining(session, plan, tally) if stop.is_set() else None
@@ -81,7 +83,7 @@ async def _run_drain(session: Session, plan: Plan, tally: Tally, audited: Audite
         group=plan.target.group,
         name=plan.target.consumer,
         handler=_require_handler(plan),
-        min_idle=_min_idle_ms(session, plan) / 1000,
+        min_idle=confirmed_idle_ms(session, plan) / 1000,
         dead_letter=_policy(plan),
         listener=_Listener(tally, audited, stop),
         count=plan.options.batch,
@@ -106,7 +108,7 @@ async def _run_autoclaim(
             stream=plan.target.stream,
             group=plan.target.group,
             name=session.console_name,
-            min_idle=_min_idle_ms(session, plan) / 1000,
+            min_idle=confirmed_idle_ms(session, plan) / 1000,
             handler=handler,
             cursor=cursor,
             dead_letter=_policy(plan),
@@ -126,14 +128,14 @@ async def _note_before_drain(session: Session, plan: Plan, audited: AuditedActio
     before, target = record.Before(audited, plan.before), plan.target
     async with _looking(session) as wire:
         async for page in pending_rows(
-            wire, target.stream, target.group, consumer=name, min_idle_ms=_min_idle_ms(session, plan) or None
+            wire, target.stream, target.group, consumer=name, min_idle_ms=confirmed_idle_ms(session, plan) or None
         ):
             before.note(page)
 
 
 async def _note_before_claim(session: Session, plan: Plan, before: record.Before, cursor: str) -> None:
     """Write down the rows the next XAUTOCLAIM may take, as they are: it looks at ten times its COUNT."""
-    left, least_idle_ms = plan.options.batch * 10, _min_idle_ms(session, plan) - _SLACK_MS
+    left, least_idle_ms = plan.options.batch * 10, confirmed_idle_ms(session, plan) - _SLACK_MS
     async with _looking(session) as wire:
         async for page in pending_rows(
             wire, plan.target.stream, plan.target.group, start=EntryId.parse(cursor), most=left
@@ -200,7 +202,8 @@ class _Listener:
             self._next = settled + self._every
             try:
                 self._tally.write_batch(self._audited)
-            except AuditError:
+            except AuditError as trouble:
+                self._tally.trouble = str(trouble)
                 self._stop.set()
 
 
@@ -208,11 +211,6 @@ def _require_handler(plan: Plan) -> Handler:
     if not plan.options.handler:
         raise ActionRefused("name a handler first: module:function, or exec:PROGRAM ARG ...")
     return contained_handler(plan.options.handler)
-
-
-def _min_idle_ms(session: Session, plan: Plan) -> int:
-    given = plan.options.min_idle_ms
-    return session.thresholds.job_ms if given is None else given
 
 
 def _policy(plan: Plan) -> DeadLetter | None:

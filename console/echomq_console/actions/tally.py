@@ -37,6 +37,7 @@ class Tally:
     failures: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
+    trouble: str | None = None
     _written: tuple[int, int, frozenset[str]] = (0, 0, frozenset())
 
     def listen(self, event: Event) -> None:

@@ -28,8 +28,9 @@ _LIMIT = 600
 
 def guarded(command: Callable[[], Any]) -> int:
     """Run a command and return its exit status; what it raises becomes one line on standard error."""
-    if sys.stdout is None:  # it was closed before we began
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # it lives as long as the program
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before we began
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  # as long as the program
     _write_whatever_it_holds(sys.stdout)
     try:
         status = command()

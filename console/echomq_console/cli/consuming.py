@@ -193,7 +193,7 @@ class Telling:
 
     def _write_event(self, said: dict[str, Any]) -> None:
         if self._events is not None:
-            line = json.dumps(said, ensure_ascii=False, separators=(",", ":")) + "\n"
+            line = json.dumps(said, separators=(",", ":")) + "\n"
             self._events.write(line.encode("utf-8", "backslashreplace"))
 
     def _unheard(self, error: OSError) -> None:

@@ -91,7 +91,7 @@ class Printer:
 
     def json(self, document: dict[str, Any]) -> None:
         """Print one JSON document."""
-        self._console.file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        self._console.file.write(json.dumps(document, indent=2) + "\n")
         self._console.file.flush()
 
 

@@ -160,7 +160,7 @@ class _Lines(Teller):
         self._write({"event": "outcome", **outcome_document(outcome)})
 
     def _write(self, said: dict[str, Any]) -> None:
-        line = json.dumps(said, ensure_ascii=False, separators=(",", ":")) + "\n"
+        line = json.dumps(said, separators=(",", ":")) + "\n"
         try:
             _write_all(self._output.fileno(), line.encode("utf-8", "backslashreplace"))
         except OSError:

@@ -10,6 +10,7 @@ from echomq_console.server.address import Address
 from echomq_console.server.errors import ServerError
 from echomq_console.server.wire import Client
 
+from .door import check_permissions
 from .events import Claimed, Ghost, Listener
 from .handlers import Handler
 from .place import Claim, Place, Row
@@ -45,6 +46,7 @@ async def autoclaim(
     """
     async with connected(client, stream, group, name, "autoclaim") as place:
         await place.must_exist()
+        await check_permissions(place, beat=True, dead_letter=dead_letter is not None, read=False)
         began = time.monotonic()
         session = Session(
             place,

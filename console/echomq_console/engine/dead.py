@@ -10,6 +10,7 @@ from echomq_console.server.address import Address
 from echomq_console.server.errors import CommandError, Denied, NoGroup
 from echomq_console.server.wire import Client
 
+from .door import check_move
 from .errors import DeadLetterRefused
 from .events import DeadLettered, DeadLetterFailed, Listener
 from .place import Fate, Place, Row, shown
@@ -48,6 +49,7 @@ async def dead_letter(
     rows = [Row(each, *seen.get(each, (b"", -1))) for each in dict.fromkeys(map(_id, ids))]
     async with connected(client, stream, group, by, "dead-letter") as place:
         await place.must_exist()
+        await check_move(place)
         began = time.monotonic()
         move = _Move(place, reason, as_bytes(by), listener)
         try:

@@ -9,6 +9,7 @@ from echomq_console.model.entry_id import ZERO, EntryId
 from echomq_console.server.address import Address
 from echomq_console.server.wire import Client
 
+from .door import check_permissions
 from .events import Listener
 from .handlers import Handler
 from .place import Place
@@ -45,6 +46,7 @@ async def drain(
     """
     async with connected(client, stream, group, name, "drain") as place:
         await place.must_exist(consumer=True)
+        await check_permissions(place, beat=False, dead_letter=dead_letter is not None, read=False)
         began = time.monotonic()
         session = Session(
             place,

@@ -45,7 +45,8 @@ class Plan:
 
     `count` entries (an estimate where `exact` is False: other clients go on working meanwhile), `sample` some of them,
     `owners` how many from whom. `commands` are the exact commands. `needs_count`: the number must be typed to confirm.
-    `refusal`: why it cannot be run at all.
+    `refusal`: why it cannot be run at all. `looked_at`: when the look was over, this process's monotonic seconds (None:
+    unknown).
     """
 
     action: str
@@ -64,6 +65,7 @@ class Plan:
     needs_count: bool
     refusal: str | None = None
     before: tuple[PendingEntry, ...] = field(default=(), repr=False)
+    looked_at: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

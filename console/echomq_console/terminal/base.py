@@ -63,6 +63,8 @@ class ConsoleScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Draw what is known already: nobody waits for the next poll."""
+        if not self.query("#keys"):
+            return  # closed by the key behind the one that opened it: its widgets are gone already
         self._was_laid_out = True
         self.start()
         if self._link is not None:

@@ -41,7 +41,8 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Let the arrow keys scroll."""
-        self.query_one(TextPanel).focus()
+        for panel in self.query(TextPanel):  # none, where the next key has closed it already
+            panel.focus()
 
     async def action_dismiss(self, result: None = None) -> None:
         """Close."""
