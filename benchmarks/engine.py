@@ -18,6 +18,7 @@ import resource
 import statistics
 import time
 from importlib import metadata
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -45,7 +46,7 @@ async def hand_written(url: str, group: str, entries: int) -> float:
     began = time.perf_counter()
     done = 0
     while done < entries:
-        reply = await client.xreadgroup(group, "loop", {STREAM: ">"}, count=1000)
+        reply: Any = await client.xreadgroup(group, "loop", {STREAM: ">"}, count=1000)
         ids = [entry_id for _, rows in reply for entry_id, _ in rows]
         for _ in ids:
             pass  # where a handler would be

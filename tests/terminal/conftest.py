@@ -201,7 +201,8 @@ async def hold(
     ids = await add(wire, stream, count, *pairs)
     await wire.call("XREADGROUP", "GROUP", group, consumer, "COUNT", count, "STREAMS", stream, ">")
     if deliveries > 1:
-        await wire.call("XCLAIM", stream, group, consumer, 0, *map(bytes, ids), "RETRYCOUNT", deliveries, "JUSTID")
+        old = ("IDLE", 60_000, "RETRYCOUNT", deliveries, "JUSTID")
+        await wire.call("XCLAIM", stream, group, consumer, 0, *map(bytes, ids), *old)
     return ids
 
 

@@ -117,7 +117,11 @@ async def test_every_screen_is_harmless_and_the_action_reaches_exactly_that_key(
         assert letter.original == ((name, name), (b"id", name), (b"long", long))
         assert (letter.provenance.stream, letter.provenance.group) == (name, name)
         assert letter.provenance.entry_id == ids[1]
-        assert [row[0] for row in await pending(own_wire, name, name)] == [bytes(ids[0]), bytes(ids[2]), bytes(single[0])]
+        assert [row[0] for row in await pending(own_wire, name, name)] == [
+            bytes(ids[0]),
+            bytes(ids[2]),
+            bytes(single[0]),
+        ]
         assert await pending(own_wire, bystander, name) == untouched
         assert audited(audit_log)[0]["event"] == "intent"
 
