@@ -17,18 +17,27 @@ from tests.chaos.running import Outcome, show, soak
 SHORT = Plan(seed=7, entries=5000, seconds=15.0)
 
 
-@pytest.mark.timeout(180)
+EVERY_END = {"killed", "stopped", "killed by an entry", "left to peers"}
+
+
+@pytest.mark.timeout(480)
 async def test_nothing_is_lost_under_chaos() -> None:
-    outcome = await soak(SHORT)
-    assert outcome.verdict.violations == {}
-    assert outcome.unclean == ()
-    assert outcome.confirmed == SHORT.entries
-    assert outcome.verdict.handled >= outcome.confirmed - sum(outcome.added[kind] for kind in MARKED)
-    assert set(outcome.faults) == set(KINDS)
-    assert min(outcome.faults.values()) > 0, outcome.faults
-    assert set(outcome.ended) == {"killed", "stopped", "killed by an entry", "left to peers"}
-    assert set(outcome.added) == {"plain", "slow", "fail", *MARKED}
-    assert outcome.verdict.counts["recovered"] > 0
+    """Every seed must be clean; where chance left out a way to end, as on a busy machine, the next seed has its turn."""
+    ended: set[str] = set()
+    for seed in (SHORT.seed, SHORT.seed + 1, SHORT.seed + 2):
+        outcome = await soak(replace(SHORT, seed=seed))
+        assert outcome.verdict.violations == {}
+        assert outcome.unclean == ()
+        assert outcome.confirmed == SHORT.entries
+        assert outcome.verdict.handled >= outcome.confirmed - sum(outcome.added[kind] for kind in MARKED)
+        assert set(outcome.faults) == set(KINDS)
+        assert min(outcome.faults.values()) > 0, outcome.faults
+        assert set(outcome.added) == {"plain", "slow", "fail", *MARKED}
+        assert outcome.verdict.counts["recovered"] > 0
+        ended |= set(outcome.ended)
+        if ended == EVERY_END:
+            break
+    assert ended == EVERY_END
 
 
 def test_kinds_are_chosen_by_the_seed() -> None:
