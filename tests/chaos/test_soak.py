@@ -22,7 +22,7 @@ EVERY_END = {"killed", "stopped", "killed by an entry", "left to peers"}
 
 @pytest.mark.timeout(480)
 async def test_nothing_is_lost_under_chaos() -> None:
-    """Every seed must be clean; where chance left out a way to end, as on a busy machine, the next seed has its turn."""
+    """Every seed must be clean; where chance left out a way to end, as on a busy machine, the next has its turn."""
     ended: set[str] = set()
     for seed in (SHORT.seed, SHORT.seed + 1, SHORT.seed + 2):
         outcome = await soak(replace(SHORT, seed=seed))
